@@ -368,7 +368,7 @@ u64 measure_over_descriptor(const settings& s) {
     };
     u64 allocations = 0;
     for (const unsigned window : s.windows) {
-        const double requests = window == 1 ? 1000 : 10000; // both threads sleep and wake for each of 1000
+        const double requests = window == 1 ? 1000 : 10000; // with a window of 1, both threads sleep and wake for each
         allocations += measure(variants, s.rounds, static_cast<u64>(requests * s.scale), window);
     }
     return allocations;

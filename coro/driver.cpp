@@ -88,7 +88,7 @@ void drive_virtual_time(MADSchedule& schedule, until& end) {
 namespace comad::coro {
 namespace {
 
-/// The end of a run in virtual time: a function returns true.
+/// Ends a run in virtual time when a function returns true.
 class until_ended final : public detail::until {
 public:
     explicit until_ended(const std::function<bool()>& ended) noexcept : ended_(ended) {}

@@ -83,7 +83,7 @@ bool has_due_event(const known_schedule& s, mad::time_point next) {
     return !s.group && !s.schedule->idle() && s.schedule->next_deadline() < next;
 }
 
-/// The end of a run in virtual time: a point in time.
+/// Ends a run in virtual time at a point in time.
 class until_time final : public until {
 public:
     until_time(const mad::time_point& now, mad::time_point end) noexcept : now_(now), end_(end) {}
@@ -94,7 +94,7 @@ private:
     mad::time_point end_;
 };
 
-/// The end of a run in virtual time: a function returns true.
+/// Ends a run in virtual time when a function returns true.
 class until_true final : public until {
 public:
     explicit until_true(const std::function<bool()>& ended) noexcept : ended_(ended) {}

@@ -37,8 +37,8 @@ public:
     }
 
 private:
-    // Limits the size of the text before it is parsed: the parser, and the destructor of its tables, recurse once for each part of a dotted
-    // key.
+    // Limits the size of the text, and the dots in a line, before the text is parsed: the parser, and the destructor of its tables, recurse
+    // once for each part of a dotted key.
     void check_bounds(std::string_view text) const {
         constexpr std::size_t most_bytes = std::size_t{1} << 20;
         constexpr std::ptrdiff_t most_dots = 64;

@@ -90,7 +90,7 @@ private:
     std::string text_;
 };
 
-/// Returns the label of the fabric, followed by a comma; empty if the fabric has no label.
+/// Returns the label of the fabric; empty if the fabric has no label.
 std::string fabric_label(const exposed_sweep& e) {
     return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
 }
@@ -226,7 +226,7 @@ const state_series states_of_ports[] = {
 };
 // clang-format on
 
-/// A series with one value per fabric.
+/// A series with at most one value per fabric.
 struct sweep_series {
     std::string_view name, type, help;
     std::string (*value)(const exposed_sweep&); ///< returns an empty text if the fabric has no value

@@ -12,7 +12,8 @@
 namespace comad::counters {
 namespace {
 
-/// A field of RFC 4180. What a spreadsheet would take for a formula begins with an apostrophe, which it takes for text.
+/// Returns a quoted field of CSV (RFC 4180). If a spreadsheet could read the text as a formula, the field starts with an apostrophe, which
+/// makes it a text there.
 std::string quoted_field(const std::string& text) {
     std::string quoted = "\"";
     if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += '\'';

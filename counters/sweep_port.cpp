@@ -49,7 +49,7 @@ task<void> sweeper::impl::read_sum(agent& a) {
     if (sum.valid && !options_.is_too_much(sum)) a.is_summed = a.has_ended = true;
 }
 
-// Returns false if the PMA did not reply.
+// Returns false if the counters could not be read.
 task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading& l) {
     const auto replies =
         co_await read_attributes(schedule_, path, l.where.port, attributes_of(a, options_.counters), short_timeout());
@@ -113,8 +113,8 @@ template <class T, class Asked> task<bool> sweeper::impl::read_as(agent& a, cons
     co_return false;
 }
 
-// Returns whether RS-FEC is active. Its mode is negotiated when a link comes up. Some devices do not reply to an unknown attribute at
-// all, so only ports that announce PortInfoExtended are queried. Port 0 of a switch announces it for all ports.
+// Returns whether RS-FEC is active; nullopt if the query failed. The FEC mode is negotiated when a link comes up. Some devices do not reply
+// to an unknown attribute at all, so only ports that announce PortInfoExtended are queried. Port 0 of a switch announces it for all ports.
 task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath& path, const reading& l) {
     const auto& end = subnet_.end_port(l.where).info;
     const bool is_known = a.can->RS_FEC && end &&

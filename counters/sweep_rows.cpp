@@ -16,7 +16,7 @@ double weight(const sweep_row& r, counter c) {
     return static_cast<double>(r.now.counters.counters[c]);
 }
 
-/// ASCII's letters are compared as small ones.
+/// Returns whether the text contains the part. Ignores the case of ASCII letters.
 bool contains_word(std::string_view text, std::string_view part) {
     const auto is_same = [](char a, char b) {
         const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };

@@ -30,7 +30,7 @@ struct command {
     std::function<action(arguments&)> declare;
 };
 
-/// The forms of targets and the exit status of most commands, for the help, in Markdown.
+/// The forms of targets, for the help, in Markdown.
 inline constexpr std::string_view target_forms =
     "A target is a LID (`7`, `0x1f`), a directed route (`0,1,4`), a GID (`fe80::2:c903:0:1491`, "
     "`fe80::2:c903:0:1491%mlx5_0/1`), a port GUID (`0002:c903:0000:1491`) or a path (`'IBPath(DLID=7, SL=1)'`, "

@@ -104,8 +104,8 @@ bool rmpp_transport::prepare() {
     return true;
 }
 
-// Sends all prepared MADs. A MAD that blocks the inner transport waits for the next call. A MAD that the inner transport rejects is lost,
-// as on a link.
+// Prepares and sends MADs until no transfer has any. If the inner transport is blocked, the MAD waits for the next call. A MAD that the
+// inner transport rejects is lost, as on a link.
 void rmpp_transport::flush() noexcept {
     while (unsent_ || prepare()) {
         u8* const mad = unsent_->mad().data();

@@ -15,7 +15,7 @@ using iba::NodeType;
 
 constexpr std::string_view prefix_of_old = "< ", prefix_of_new = "> ";
 
-/// Prints the differences between two subnets.
+/// Formats the differences between two subnets.
 class topology_comparison {
 public:
     topology_comparison(const subnet& was, const subnet& is, const node_names& names, const topology_checks& checks,

@@ -156,7 +156,7 @@ std::string ports_report(const subnet& s, const node_names& names) {
         for (auto number = static_cast<unsigned>(n.ports.size()); number-- > 1;) {
             const port_ref here{i, static_cast<u8>(number)};
             const port& p = s.at(here);
-            if (!p.info && !p.peer) continue; // the port of a CA does not lead to the local port
+            if (!p.info && !p.peer) continue; // a port of a CA that does not lead to the local port
             print(out, "{:>2} {:5} {:2} 0x{:016x} {} {}", names_of_type(n.info.nodeType).two_letter,
                   lid_of(s.end_port(here)), number, value(p.portGUID), format_link_width(p),
                   format_link_speed(s, here));

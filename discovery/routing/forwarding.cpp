@@ -109,7 +109,7 @@ private:
         }
     }
 
-    /// Reads a block. Returns false if the switch did not reply and is not expected to reply for further blocks.
+    /// Reads a block. Returns false if the switch did not reply, because it is then not expected to reply for further blocks either.
     template <class T> coro::task<bool> read_block(u32 n, u32 block) {
         const mad::any_path path = path_to(n);
         auto answer = co_await schedule_.SubnGet<T>(path, block);

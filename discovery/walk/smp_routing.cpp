@@ -49,8 +49,8 @@ IBDRPath smp_routing::route_to(const subnet& found, const node_query& q) const {
     return route;
 }
 
-// Returns the LID of a port if SMPs can be routed by it. After a link has trained again, both ends still have LIDs, but LID-routed SMPs
-// do not pass before a subnet manager activates it.
+// Returns the LID of a port if SMPs can be routed by it, else 0. After a link has trained again, both ends still have LIDs, but LID-routed
+// SMPs do not pass the link before a subnet manager activates it.
 iba::lid smp_routing::usable_lid(const subnet& found, port_ref at) const {
     const node& n = found.nodes[at.node];
     const port_ref in_front = n.ports[n.is_switch() ? n.info.localPortNum : at.port].peer;

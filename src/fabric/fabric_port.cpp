@@ -102,7 +102,7 @@ coro::task<mad::result<sa::local_port>> read_sysfs(std::string name, port_use us
     }
 }
 
-/// Returns the rule that an option breaks because this kind of fabric does not support it; empty if no option does.
+/// Returns what an option needs that this kind of fabric does not have, as a message; empty if all options are supported.
 std::string option_problem(const fabric_text& text, const fabric_options& o) {
     const bool is_umad = text.kind == fabric_kind::umad || text.kind == fabric_kind::automatic;
     const auto needs = [&](std::string_view option, std::string_view device) {
@@ -147,7 +147,7 @@ struct fabric_opener {
         take("verbs:", port, port_use::GMPs, nullptr); // the transport itself updates its tables
     }
 
-    /// Opens the port for GMPs if the machine has no umad device.
+    /// Opens a umad device; if the machine has none, a port for GMPs.
     void open_local_port() {
         try {
             open_umad({});

@@ -359,7 +359,7 @@ void engine::note_start(operation& o, const attempt& first) noexcept {
     o.has_started = true;
 }
 
-// Counts a late attempt as lost, because a later one was replied to, or because it is late for too long.
+// Counts a late attempt as lost, because a later one was replied to, or because it has been late for too long.
 void engine::declare_lost(u32 i) noexcept {
     attempt& a = attempts_[i];
     attempts_.unlink(late_, i);

@@ -88,7 +88,7 @@ struct threaded_rig {
     bool is_there() const {
         return mads->get_executor().target<asio::strand<asio::any_io_executor>>()->running_in_this_thread();
     }
-    /// Replaces the transactor by a new one over the same transport.
+    /// Replaces the transactor with a new one over the same transport.
     void renew() {
         mads.reset();
         mads.emplace(io.get_executor(), net, options_);
@@ -466,7 +466,7 @@ asio::awaitable<void> be_client(tcp::endpoint server, unsigned questions, std::a
         right += answer == 1;
     }
 }
-/// The task of the schedule sends requests through the other device from time to time, between timers of Asio.
+/// A task of the schedule that sends two requests after each timer of Asio. Returns how many got the right reply.
 task<unsigned> query_between_timers(asio_transactor& mads, unsigned rounds) {
     unsigned right = 0;
     asio::steady_timer timer(mads.get_executor());

@@ -506,7 +506,7 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
         return p.destination == mad::destination_key(lid_path(7)) ? fate{{}, {class_port_info(p, info, 0x02)}}
                                                                   : echoed(p);
     });
-    /// Resolves the path of a LID, after a query to that LID if `asks` is set.
+    /// Resolves one GID to the path of a LID, after a query to LID 1 if `queries_of` is set.
     struct resolver final : coro::path_resolver {
         explicit resolver(coro::MADSchedule& s) : schedule(s) { s.set_path_resolver(this); }
         coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {

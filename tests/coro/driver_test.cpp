@@ -259,7 +259,7 @@ TEST_CASE("a timeout under continuous traffic in real time is never early and la
     REQUIRE(net.sent_at);
     CHECK(ended - *net.sent_at >= timeout);
     CHECK(net.until_started <= coro::burst);
-    CHECK(net.since_deadline <= coro::burst + 2 * window); // one reply for each request in flight, and one late reply
+    CHECK(net.since_deadline <= coro::burst + 2 * window); // a reply and a late reply for each slot
     CHECK(net.messages > 0);
 }
 

@@ -543,7 +543,7 @@ private:
         bool is_enhanced = false;
         bool has_lid = true;
         bool refuses_sums = false, refuses_sets = false;
-        bool is_known = false;      ///< its capabilities were queried
+        bool is_known = false;      ///< its capabilities are known
         bool has_sum = false;       ///< as far as the sweeper knows
         bool may_be_silent = false; ///< true if it has not replied, except with refusals, since it became unresponsive
         bool was_silent = false;    ///< true if none of its ports replied in the previous sweep

@@ -75,7 +75,7 @@ TEST_CASE("results arrive one by one, and the requests in flight to one PMA stay
     options.max_outstanding = 512;
     options.gmps_per_destination = 16;
     swept_world w("fattree2,radix=16", options, round_trip(1ms));
-    // A switch has 16 ports, which are read one after the other, after a query for its capabilities. All other nodes
+    // A switch has 16 ports, of which `bound` are read at a time, after a query for its capabilities. All other nodes
     // have fewer ports and are queried at the same time.
     for (const auto& [bound, round_trips] : {std::pair{1u, 17}, {3u, 7}, {16u, 2}}) {
         std::set<std::pair<u32, u8>> arrived;

@@ -56,8 +56,8 @@ TEST_CASE("discovery and ibnetdiscover agree on generated subnets, before and af
 
 namespace {
 
-/// Forwards everything, and runs an action of the test between two sends. It does so only while the sockets of ibsim
-/// have space for more MADs: with a full socket, ibsim would not handle the action.
+/// Forwards everything, and runs an action of the test between two sends. The number of MADs in flight must be smaller
+/// than the capacity of ibsim's sockets: with a full socket, ibsim would not handle the action.
 class interrupted final : public mad::transport {
 public:
     interrupted(mad::transport& carrier, std::map<u64, std::function<void()>> before_send)

@@ -27,7 +27,7 @@ using iba::smp::SwitchInfo;
 namespace discovery_lies_test {
 namespace {
 
-/// A subnet in which a liar can change every reply.
+/// A subnet in which an altering_transport can change every reply.
 struct lying_world {
     explicit lying_world(topology t, altering_transport::lie lie, coro::schedule_options options = {})
         : net(std::move(t)), port(net, time_mode::virtual_), between(port, std::move(lie)), schedule(between, options) {

@@ -144,7 +144,7 @@ TEST_CASE("the topology.conf of Slurm has leaves with hosts, a switch per pod an
 
 TEST_CASE("the Slurm export notes what it omits and gives separate fabrics separate roots") {
     fabric f;
-    const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // with the same name: the GUIDs decide
+    const u32 left = f.add_switch("sw"), right = f.add_switch("sw"); // same name: exported by their IDs
     f.host(left, "n009"), f.host(left, "n010"), f.host(left, "n10"), f.host(left, "n7 HCA-1"), f.host(left, "n7 HCA-2");
     const u32 two = f.host(left, "both mlx5_0", 2);
     f.cable(two, right);

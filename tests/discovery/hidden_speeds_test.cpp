@@ -58,7 +58,7 @@ TEST_CASE("a simulated device with hidden speeds reports them in replies to quer
     CHECK(send_query(0, 1 | understands_extended_speeds).linkSpeedExtActive == iba::LinkSpeedExt::EDR);
 }
 
-/// Port 0 of a switch, which has no cable, hides only a meaningless value.
+/// Compares all ports except port 0. Port 0 of a switch has no cable, so the values that it hides have no meaning.
 void check_ports_equal(const subnet& s, const subnet& expected) {
     REQUIRE(s.nodes.size() == expected.nodes.size());
     for (std::size_t n = 0; n < s.nodes.size(); ++n)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// known_fabric_test.cpp - the nodes and links that ibtool remembers for a fabric, which of them are missing, and when
-// ibtool forgets them. The fabrics are constructed.
+// known_fabric_test.cpp - the nodes and links that known_fabric remembers, which of them are missing, and when it
+// forgets them. The fabrics are constructed.
 #include "support/catch.hpp"
 #include <comad/discovery/compare/known_fabric.hpp>
 

@@ -36,7 +36,7 @@ void check_equal(world& w, const subnet& found) {
     CHECK(found.complete());
 }
 
-/// Rejects or loses the requests that `spoils` selects, and forwards the rest.
+/// Rejects or loses the LID-routed requests that `evaluate` selects, and forwards the rest.
 class spoiled final : public mad::transport {
 public:
     enum class fate : u8 { carried, refused, lost };

@@ -175,7 +175,7 @@ std::vector<step> script_of(unsigned seed) {
             s.timeout = end;
             s.answers = {end + 200ms};
             break;
-        case 4: // a response that needs no reply
+        case 4: // without waiting for the reply that arrives
             s.expects_reply = false;
             s.answers = {end};
             break;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// iba_wrong_tables.cpp - tables that break one rule each; COMAD_WRONG=n selects rule n. No code here uses the wrong
-// table: its description must fail to compile.
+// iba_wrong_tables.cpp - tables that compile; with COMAD_WRONG=n, one of them breaks rule n. No code here uses the
+// wrong table (except for rule 18): its description must fail to compile.
 #include <comad/iba/detail/enums.hpp>
 #include <comad/iba/detail/wire.hpp>
 

@@ -72,7 +72,7 @@ TEST_CASE("per_destination is two by default, and 0 removes the bound") {
         std::size_t expected;
     };
     const auto s = GENERATE(values<setting>({{{.max_outstanding = 8}, true, 2},
-                                             {{.max_outstanding = 8}, false, 8}, // without a limit of its own
+                                             {{.max_outstanding = 8}, false, 8}, // operations that do not request it
                                              {{.max_outstanding = 8, .per_destination = 0}, true, 8}}));
     rig r(s.options);
     std::deque<operation> all;

@@ -36,7 +36,7 @@ public:
         });
         r.net.on_delivery = [this](const arrival& a) { owed_.erase(tid_of(a)); };
     }
-    /// No effect during another pause: the timeout that the transport got would expire.
+    /// Has no effect during another pause, because the transport already has the arrival times of the replies.
     void pause(duration d) {
         if (paused_until_ <= rig_.net.now()) paused_until_ = rig_.net.now() + d;
     }
@@ -181,7 +181,7 @@ TEST_CASE("a canceled MAD without a reply keeps its slot at most for the timeout
     r.mads.cancel(first);
     REQUIRE(r.run());
     CHECK(second.answered_right());
-    // It was sent as a probe long before: everything was late.
+    // The second Get was sent as a probe long before: everything was late.
     CHECK(r.net.now() - time_point{} <= usual.first_patience / 100);
     r.wait(2s);
     CHECK(r.mads.in_flight() == 0);
@@ -470,8 +470,8 @@ TEST_CASE("a reply to any attempt measures the round-trip time") {
 }
 
 TEST_CASE("a round trip starts at the time of the send, even if the clock advances between updates", "[bare]") {
-    // A driver reads the clock once for many MADs. Before, tasks may have computed for a long time. After, the reply is
-    // available.
+    // A driver reads the clock once for many MADs. Tasks may compute for a long time before the send, and the reply can
+    // be available before the next reading.
     static time_point clock;
     rig r;
     r.mads.use_clock([]() noexcept { return clock; });
@@ -577,7 +577,7 @@ TEST_CASE("a Get that waits for the window after BUSY keeps all its attempts") {
     REQUIRE(r.run());
     CHECK(other.ended_as(completion_status::timed_out));
     CHECK(o.ended_as(completion_status::timed_out));
-    CHECK(o.sent_times == 1 + 4); // 1: answered; 4: see docs/explanation/adaptive-retries.md
+    CHECK(o.sent_times == 1 + 4); // 1: BUSY; 4: see docs/explanation/adaptive-retries.md
     const mad::duration held = mad::detail::deadlines::rounded(60s);
     CHECK(r.net.taken().back().at - r.net.taken()[before + 1].at > held);
     CHECK(r.net.now() - r.net.taken()[before + 1].at < held + usual.first_patience * 3 / 2);

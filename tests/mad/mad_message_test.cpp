@@ -161,7 +161,7 @@ TEST_CASE("the engine owns only the low 32 bits of a transaction ID") {
 
 namespace {
 
-/// Returns how a MAD relates to `asked`, which was sent on `path`.
+/// Returns how a MAD relates to `requested`, which was sent on `path`.
 match relation(const mad_bytes& requested, const any_path& path, std::span<const u8> reply, iba::lid SLID = {},
                bool is_table = false) {
     return mad::match_reply(mad::pattern_of_reply(requested.data(), path), reply, SLID, is_table);

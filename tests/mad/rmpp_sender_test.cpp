@@ -295,7 +295,7 @@ TEST_CASE("the turnaround ACK gives the receiver the first window of its reply")
 TEST_CASE("an old ACK does not discard a pending turnaround ACK") {
     rmpp_sender s(message_of(400), sa_header, at(0s), {.first_window = 2, .double_sided = true});
     all_of(s);
-    s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: the sender has no packet to send
+    s.feed(to_sender(ack(2, 66)), at(0s)); // the wire is busy: no packet is taken from the sender
     s.feed(to_sender(ack(1, 65)), at(0s)); // overtaken
     CHECK(all_of(s) == words_list{ack(0, 1)});
 }

@@ -251,7 +251,7 @@ TEST_CASE("a baseline is the mean of the round trips, not the minimum") {
 TEST_CASE("a target first queried under load gets the unloaded baseline of its distance") {
     rtt_estimator trips({}, timer_resolution);
     for (u64 i = 1; i <= 20; ++i) trips.answered(i << 32 | i, 3, 100us, true);
-    CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // the queueing delay comes from the first target
+    CHECK(abs(trips.answered(here, 3, 300us, false) - 100us) < 1us); // queued from its first request on
     // The round trips are usually half again as long as the shortest.
     rtt_estimator mixed({}, timer_resolution);
     for (u64 i = 1; i <= 400; ++i) mixed.answered(i << 32 | i, 3, i % 2 ? 100us : 200us, true);

@@ -42,7 +42,7 @@ told() {
     cat told
     [[ $code == "$1" ]] || { echo "abi ended with $code instead of $1"; exit 1; }
 }
-# changed FILE FROM TO: applies only that change, and expects exit status 1
+# changed FILE FROM TO [STATUS]: applies only that change, and expects this exit status (1 by default)
 changed() {
     cp "$1" kept
     sed -i "s/$2/$3/" "$1"

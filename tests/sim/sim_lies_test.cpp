@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// sim_lies_test.cpp - replies that match a request by their header, but contain something else. A liar changes the
-// replies of a simulated subnet.
+// sim_lies_test.cpp - replies that match a request by their header, but contain something else. An
+// altering_transport changes the replies of a simulated subnet.
 #include "support/catch.hpp"
 #include "wire/altering_transport.hpp"
 #include "wire/sim_client.hpp"

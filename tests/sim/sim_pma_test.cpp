@@ -381,7 +381,7 @@ TEST_CASE("narrow counters saturate until they are cleared, and wide counters wr
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == 2'000'000'000);
     auto reset_wide = all_of_port<PortCountersExt>(2);
     reset_wide.counterSelect = 1 << 2;
-    reset_wide.portXmitPkts = ~u64{0} - 499'999'999; // half a second before it saturates
+    reset_wide.portXmitPkts = ~u64{0} - 499'999'999; // half a second before it wraps
     r.set(reset_wide);
     r.set_time(1002s + 499'999'999ns);
     CHECK(r.get<PortCountersExt>(2).portXmitPkts == ~u64{0});

@@ -319,9 +319,9 @@ TEST_CASE("M_Key protection of a simulated port ends with its lease, and the cor
     };
     s.change<PortInfo>(neighbor, 0, [](PortInfo& i) { i.MKey = 5, i.MKeyProtectBits = 2, i.MKeyLeasePeriod = 2; });
     s.pass(10s);
-    CHECK_FALSE(s.answers_smp(with_key(0))); // neither a violation nor the end: the lease starts here
+    CHECK_FALSE(s.answers_smp(with_key(0))); // the first violation: the lease starts only here
     s.pass(1900ms);
-    CHECK(s.get<PortInfo>(with_key(5)).MKeyViolations == 1); // the lease ends here
+    CHECK(s.get<PortInfo>(with_key(5)).MKeyViolations == 1); // the correct key stops the lease
     s.pass(1900ms);
     CHECK_FALSE(s.answers_smp(with_key(0)));
     s.pass(1900ms);

@@ -119,7 +119,7 @@ TEST_CASE("a multicast group is created by its first full member and ends with i
     CHECK(value(m.umad.SubnAdmSet(create(gid_of(0xff12'0000'0000'0000, 8), m.gid(host1))).value().MLID) == 0xc002);
 
     CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), send_only)).value().joinState == non_member);
-    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), full))) == invalid); // it is not a member
+    CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host2), full))) == invalid); // not a full member
     CHECK(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full)).value().joinState == 0);
     CHECK(m.table(group(MGID)).size() == 2);
     CHECK(refusal(m.umad.SubnAdmDelete(join(MGID, m.gid(host1), full))) == invalid);

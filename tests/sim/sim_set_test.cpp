@@ -138,7 +138,7 @@ TEST_CASE("disabling a port takes its neighbor down, and enabling brings both ba
     });
     CHECK(is_invalid(both));
     CHECK(s.answers(spine));
-    // Our own port: no port receives an SMP that shows the effect.
+    // Our own link. The local port replies to a route without hops, but a reply from the leaf cannot return.
     CHECK(s.set_physical(here, 1, PortPhysicalState::Disabled).has_value()); // a route without hops
     CHECK_FALSE(s.answers(leaf));
     CHECK(s.set_physical(here, 1, PortPhysicalState::Polling));
@@ -242,7 +242,7 @@ TEST_CASE("FDR10 is enabled through MlnxExtPortInfo, and PortInfo then reports Q
     REQUIRE(s.set_state(leaf, 3, PortState::Down));
     CHECK(of(spine, 1).LinkSpeedActive == 1);
 
-    // A port that does not support it.
+    // A port without FDR10 rejects it.
     subnet fast("fattree2,radix=4");
     CHECK(fast.get<smp::MlnxExtPortInfo>(leaf, 3).LinkSpeedSupported == 0);
     CHECK(is_invalid(fast.change<smp::MlnxExtPortInfo>(leaf, 3, [](auto& i) { i.LinkSpeedEnabled = 1; })));

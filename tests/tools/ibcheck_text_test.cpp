@@ -139,7 +139,7 @@ TEST_CASE("the width is compared only with 1x if the peer is unknown") {
     l.a().linkWidthSupported = 1;
     CHECK(l.text().empty());
     l.a().portState = iba::PortState::Down;
-    CHECK(is_comparable(l.s, here)); // a port that is down has nothing to compare
+    CHECK(is_comparable(l.s, here)); // a port that is down needs no comparison
     CHECK(is_comparable(l.s, {0, 0}));
 }
 

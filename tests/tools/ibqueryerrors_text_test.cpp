@@ -39,7 +39,7 @@ struct reported {
         iba::pm::PortCounters errors;
         errors.portRcvErrors = 21;
         errors.portXmitDiscards = 22;
-        errors.linkDownedCounter = 7; // below its threshold
+        errors.linkDownedCounter = 7; // equals its threshold, so it is not an error
         errors.VL15Dropped = 24;
         errors.portXmitData = 1000;
         errors.portRcvData = 500'000;

@@ -339,7 +339,7 @@ TEST_CASE("saquery queries the components that infiniband-diags' saquery queries
         s.records.take_requests().front(),
         StartsWith(fmt::format("SAMCMemberRecord 12 0 {:#x} ", iba::mask_of<&iba::sa::MCMemberRecord::proxyJoin>)) &&
             EndsWith(" 80 00 00"));
-    // These queries are queries that infiniband-diags does not send, or sends in another form.
+    // infiniband-diags does not send these queries, or sends them in another form.
     const auto query_line = [&](const words& arguments) {
         const std::string text = s.ours(words{"saquery"} + arguments);
         CHECK_FALSE(text.empty());

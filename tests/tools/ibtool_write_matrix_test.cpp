@@ -197,7 +197,7 @@ struct row {
     std::string after, part = {};             ///< the word after a complete write, and after a partial write
     std::function<void(world&)> prepare = {};
     faulty_writes::cut part_of_a_write = {};
-    expectations otherwise = {}; ///< exceptions from usual()
+    expectations otherwise = {}; ///< exceptions to usual()
     int good = 0;                ///< exit code after a complete write
 };
 
@@ -239,7 +239,7 @@ const expectations whole{{write_fault::partly, {0, held::after, ""}}};
 /// Expectations for a command that writes to several places at the same time.
 expectations of_many(int refused = 3) {
     return {{write_fault::refused, {refused, held::before, "refused"}},
-            {write_fault::reply_lost_refused, {3, held::any, "not"}}, // refuses all but the first
+            {write_fault::reply_lost_refused, {3, held::any, "not"}}, // all but the first are refused
             {write_fault::stopped_done, {truthful, held::any, ""}},
             {write_fault::stopped_lost, {3, held::before, "not"}},
             {write_fault::device_lost, {3, held::any, "unknown whether"}}};

@@ -107,7 +107,7 @@ struct program {
     kernel_model kernel;
 };
 
-/// Returns when the kernel returns an unanswered request that is sent at that time.
+/// Returns the time at which the kernel returns an unanswered request that is sent at `at`.
 mad::duration comes_back(const mad_settings& a, mad::duration at = {}, mad::duration tick = 1ms) {
     program p({.tick = tick});
     p.kernel.set_now(mad::time_point(at));
@@ -254,7 +254,7 @@ TEST_CASE("a reply with an unknown transaction ID is not delivered") {
     REQUIRE(p.send_mad(1).state == sent);
     std::vector<u8> answer(p.wire.taken()[0].bytes.begin(), p.wire.taken()[0].bytes.end());
     answer[3] = GetResp;
-    const std::size_t byte = GENERATE(8, 11, 12, 15); // a byte of each half
+    const std::size_t byte = GENERATE(8, 11, 12, 15); // bytes of both halves
     answer[byte] ^= 0x40;
     p.arrive(1ms, answer);
     CHECK(p.read_at(1ms).empty());
@@ -523,7 +523,7 @@ TEST_CASE("the kernel delivers no partial RMPP message, and segments do not exte
         kernel.set_now(now);
         const auto got = kernel.receive(buffer);
         if (got.state == mad::receive_state::message) {
-            CHECK(last.state == mad::receive_state::would_block); // one message is still unread
+            CHECK(last.state == mad::receive_state::would_block); // there is only one message
             last = got;
         }
         CHECK_FALSE(got.is_part);

@@ -580,7 +580,7 @@ TEST_CASE("a reply to a removed member fails") {
 
 namespace {
 
-/// A socket that blocks when its queue is full, like those of ibsim's clients.
+/// A socket whose send() returns would_block when its queue is full, like those of ibsim's clients.
 class full_socket final : public mad::transport {
 public:
     full_socket() {

@@ -237,7 +237,7 @@ asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
     --running;
 }
 
-// Serves one request. Returns false if the connection has ended.
+// Serves one request. Returns false if no other request can follow on the connection.
 asio::awaitable<bool> http_server::state::take_request(connection& c) {
     if (c.buffer.size() == 0) {
         c.stream.expires_never();

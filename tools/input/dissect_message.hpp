@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// dissect_message.hpp - finds and prints the structures in a message: packet headers, a umad header, the MAD and its attribute. Opens no files.
+// dissect_message.hpp - finds and prints the structures in a message: packet headers, a umad header, the MAD and its attribute. Opens no
+// files.
 #pragma once
 #include "input/mad_files.hpp"
 #include <comad/iba/detail/table.hpp>

@@ -14,7 +14,7 @@
 namespace ibtool {
 namespace {
 
-/// A field for which a value is a command.
+/// A field whose values are commands.
 struct order_field {
     std::string_view structure, field;
 };

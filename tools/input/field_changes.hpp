@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// field_changes.hpp - changes fields of a structure by name and text, for a Set that changes only these fields. Does not depend on a target or a
-// command.
+// field_changes.hpp - changes fields of a structure by name and text, for a Set that changes only these fields. Does not depend on a target
+// or a command.
 #pragma once
 #include <comad/iba/detail/wire.hpp>
 

@@ -121,7 +121,7 @@ private:
 } // namespace
 
 discovery::forwarding_tables read_forwarding_dump(const std::string& file, const discovery::subnet& s) {
-    // Reads only one line into memory at a time, because the file of a subnet with 10,000 hosts has half a gigabyte.
+    // Reads only one line into memory at a time, because the file of a subnet with 10,000 hosts has a size of half a gigabyte.
     iba::text_lines in(file, dump_reader::longest_line);
     return dump_reader(file, s).read(in);
 }

@@ -34,7 +34,7 @@ constexpr int snapshot_length = 1 << 16;
 struct erf_header {
     static constexpr std::size_t size = 16;
     static constexpr u8 type_infiniband = 21;
-    static constexpr u8 type_bits = 0x7f, has_extension = 0x80; // the 8-byte extension repeats these values
+    static constexpr u8 type_bits = 0x7f, has_extension = 0x80; // each 8-byte extension starts with the second bit, too
 };
 
 /// Returns the header of a record with `length` bytes of packet: seconds since 1970 as 32.32 fixed point, type, flags, sizes.
@@ -167,7 +167,7 @@ void pcap_writer::finish() {
 
 namespace {
 
-/// Returns the first header in records of a link type; nullopt: the type has no InfiniBand packets.
+/// Returns the first header in records of a link type; nullopt if the type is not a type of frames that can contain RoCE.
 std::optional<frame_start> frame_start_of(int type) {
     switch (type) {
     case DLT_EN10MB: return frame_start::ethernet;

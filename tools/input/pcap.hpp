@@ -60,10 +60,10 @@ struct captured_packet {
     std::string where{};               ///< for RoCE: the source and destination addresses
 };
 
-/// Calls `use` for every InfiniBand packet of a pcap or pcapng file, and closes `opened`. Accepts the link types InfiniBand and ERF, and
-/// for RoCE Ethernet, IP and Linux cooked captures. Skips records without an InfiniBand packet.
+/// Calls `use` for every InfiniBand packet of a pcap or pcapng file, and closes `opened`. Accepts the link types InfiniBand and ERF, and,
+/// for RoCE, Ethernet, IP and Linux cooked captures. Skips records without an InfiniBand packet.
 /// Errors: throws std::runtime_error with one line that contains `name` if the file is not a capture, has another link type, or contains
-/// no InfiniBand packets. Throws also for a truncated file, after the packets before.
+/// no InfiniBand packets. Also throws for a truncated file, after `use` was called for the packets before the end.
 void read_pcap(std::FILE* opened, const std::string& name, const std::function<void(const captured_packet&)>& use);
 
 } // namespace ibtool

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// roce_frame.hpp - finds InfiniBand transport packets in frames of other networks: RoCE (IBA annexes A16 and A17). Does not depend on a file
-// format.
+// roce_frame.hpp - finds InfiniBand transport packets in frames of other networks: RoCE (IBA annexes A16 and A17). Does not depend on a
+// file format.
 #pragma once
 #include <comad/iba/types.hpp>
 #include <comad/mad/detail/packet.hpp>

@@ -122,7 +122,7 @@ std::vector<named_node::reachable_port> ends_of(const discovery::subnet& subnet,
     return ends;
 }
 
-// Finds nodes by a discovery. It does not use a cache, which may be older than the names, because a command may write to the node.
+// Finds nodes by a discovery. It uses no cache, because a cache may be older than the names, and a command may write to the node.
 query_task<named_nodes> nodes_by_discovery(session& in, std::string name) {
     const auto found = co_await discover_subnet(in, nullptr, subnet_source::fabric_without_cache);
     if (!found) refuse_silent_port(found.error(), in.options());

@@ -35,7 +35,8 @@ template <class T> query_task<T> read_back(session& in, std::function<query_task
 /// The text of a failure whose write may have taken effect.
 inline constexpr std::string_view not_known = "unknown whether it changed";
 
-/// Returns the error that makes the outcome unknown: that of the write, or else of the read after it. Null: the write got a reply.
+/// Returns the error that makes the outcome unknown: that of the write, or else of the read after it. `write`: null if the write got a
+/// reply.
 inline const comad::mad::mad_error& decisive(const comad::mad::mad_error* write, const comad::mad::mad_error& read) {
     return write ? *write : read;
 }

@@ -29,7 +29,7 @@ bool is_narrow(const counter_group& g) { return &g == &group_of<pm::PortCounters
 bool is_wide(const counter_group& g) { return &g == &group_of<pm::PortCountersExt>; }
 
 /// Returns the capabilities of a PMA for a group. A PMA that is queried for PortCountersExtended is expected to support it, even if its
-/// ClassPortInfo does not: perfquery -x prints a warning, and sends the query.
+/// ClassPortInfo does not announce this: perfquery -x prints a warning, and sends the query.
 capabilities capabilities_for(const counter_group& g, ClassPortInfo info) {
     if (is_wide(g)) info.capabilityMask |= value(iba::PMCapability::IsExtendedWidthSupportedNoIETF);
     return capabilities::of(info);

@@ -84,7 +84,8 @@ std::string one_of(u64 value, std::span<const bit_name> names) {
     return fmt::format("undefined ({})", value);
 }
 
-/// Returns the names of a set of bits: `1X or 4X`. Bits without a name are added as a number. `names` are those of the lowest bits.
+/// Returns the names of a set of bits: `1X or 4X`. If there is no bit, or a bit without a name, the set is added as a number. `names` are
+/// those of the lowest bits.
 std::string any_of(u64 set, std::span<const bit_name> names) {
     std::vector<std::string> words;
     for (const bit_name& n : names)
@@ -359,7 +360,7 @@ std::string format_hex(std::span<const u8> bytes) {
 namespace {
 
 /// Ranges of the IDs of devices whose firmware version has more than eight bits per part, from vendstat's list. The list lacks later
-/// devices (Quantum-2: 0xd2f2), which have_extended_version() recognizes.
+/// devices (Quantum-2: 0xd2f2), which has_extended_version() recognizes.
 constexpr u16 with_long_versions[][2] = {
     {0x0245, 0x0245}, {0xc738, 0xc73b}, {0xcb20, 0xcb20}, {0xcf08, 0xcf08}, {0xd2f0, 0xd2f0}, {0x01b3, 0x01b3},
     {0x1003, 0x101b}, {0xa2d2, 0xa2d2}, {0x1b02, 0x1b02}, {0x1b50, 0x1b50}, {0x1ba0, 0x1ba0}, {0x1bd0, 0x1bd5},

@@ -19,7 +19,7 @@ struct device_file {
     std::string port;       ///< `mlx5_0/1`
     int error = 0;          ///< errno of opening it for reading and writing; 0: this user may open it
     unsigned mode = 0;      ///< permissions; valid only if the file exists, as are the following members
-    std::string user_owner; ///< names, or numbers without a name
+    std::string user_owner; ///< a name; without a name, the number
     std::string group_owner;
 };
 

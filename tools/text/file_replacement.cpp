@@ -111,7 +111,7 @@ enum class replacement { done, not_possible };
 
 /// Replaces a file. `old`: the existing file; null: the file does not exist. `mode`: nullopt keeps the mode of the old file, or uses the
 /// umask.
-/// Returns `not_possible` and sets errno if the directory is not writable, or if the name is a mount point.
+/// Returns `not_possible` and sets errno if the file exists, but the directory is not writable or the name is a mount point.
 replacement replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
                     std::optional<mode_t> mode) {
     const signals_later until_done;

@@ -25,7 +25,7 @@ std::string_view remark(const group_change& c) {
     return c.is_cleared ? " or more: it was cleared" : " or more: it is saturated";
 }
 
-/// Returns the name of the state, which is that of the usual counters.
+/// Returns the name of the state, as for the default counters.
 std::string_view state_name(const group_change& c) {
     using state = comad::counters::counter_change::state;
     return name_of(c.is_cleared ? state::reset : c.is_more ? state::saturated : state::counted);

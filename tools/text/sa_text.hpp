@@ -19,7 +19,7 @@ std::string format_saquery(const comad::iba::sa::LinkRecord&);
 std::string format_saquery(const comad::iba::sa::PathRecord&);
 std::string format_saquery(const comad::iba::sa::MCMemberRecord&);
 std::string format_saquery(const comad::iba::sa::ServiceRecord&, keys);
-/// Omits the QP without keys, as infiniband-diags do.
+/// Without keys, also omits the QP, as infiniband-diags do.
 std::string format_saquery(const comad::iba::sa::InformInfoRecord&, keys);
 std::string format_saquery(const comad::iba::sa::LinearForwardingTableRecord&);
 std::string format_saquery(const comad::iba::sa::MulticastForwardingTableRecord&);
@@ -28,7 +28,7 @@ std::string format_saquery(const comad::iba::sa::PKeyTableRecord&);
 std::string format_saquery(const comad::iba::sa::VLArbitrationTableRecord&);
 std::string format_saquery(const comad::iba::sa::GUIDInfoRecord&);
 std::string format_saquery(const comad::iba::ClassPortInfo&);
-// Formats records that infiniband-diags do not support: this one and the next one.
+// infiniband-diags do not support these two records.
 std::string format_saquery(const comad::iba::sa::RandomForwardingTableRecord&);
 std::string format_saquery(const comad::iba::sa::ServiceAssociationRecord&, keys);
 

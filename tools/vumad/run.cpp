@@ -58,7 +58,7 @@ public:
         bool has_ended = false; ///< the command, or another child, ended
         bool requests_counts = false;
     };
-    /// Forwards signals to the command, except SIGINT from a terminal, which the command receives itself.
+    /// Forwards SIGTERM, SIGHUP and SIGINT to the command, but no SIGINT from a terminal, which the command receives itself.
     news pass_on(pid_t command) noexcept {
         news all;
         signalfd_siginfo next;

@@ -51,7 +51,7 @@ private:
     attributes subnet_;
     counters ports_;
     congestion_agents congestion_;
-    std::vector<u8> pma_capabilities_; // abilities by node
+    std::vector<u8> pma_capabilities_; // capabilities by node
     u64 VSKey_ = 0;
     administrator administrator_;
     server::responder everywhere_, at_manager_;

@@ -26,7 +26,7 @@ public:
 
     /// Returns the highest LID of all ports; 0: no port has a LID.
     u16 top() const noexcept;
-    /// Returns the port of the subnet manager; its node is topology::nobody if there is none.
+    /// Returns the port of the subnet manager; its node is topology::no_node if there is none.
     router::node_port manager() const noexcept { return manager_; }
     /// Returns the port through which a switch forwards a LID; 0: to itself; no_port: the LID has no route.
     u8 port_to(u32 node, iba::lid to) noexcept { return router_.port_to(node, to); }

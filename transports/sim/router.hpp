@@ -46,7 +46,7 @@ public:
     /// cables may flap far more often than LID-routed MADs are sent.
     void topology_changed() noexcept { is_stale_ = true; }
 
-    /// Returns the port that has a LID; its node is topology::nobody if there is none.
+    /// Returns the port that has a LID; its node is topology::no_node if there is none.
     node_port owner(iba::lid LID) noexcept {
         if (is_stale_) find_owners();
         return by_lid_[value(LID)];

@@ -122,7 +122,7 @@ kernel_port::agent* kernel_port::add_agent(file& owner, u32 id, const mad::regis
         mad::registration single = what;
         single.rmpp = false;
         error = place_.carrier->serve(single);
-        if (error != 0 && error != EOPNOTSUPP) return nullptr; // EOPNOTSUPP: not needed
+        if (error != 0 && error != EOPNOTSUPP) return nullptr; // EOPNOTSUPP: the carrier has no registration
     }
     error = 0;
     agent& added = agents_.emplace_back();

@@ -71,7 +71,7 @@ class path_resolver {
 public:
     /// Returns the path to the DGID of `to`. Fields that the resolver does not learn keep their values in `to`.
     virtual task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) = 0;
-    /// Called if the SA at the LID `asked` rejected a request or did not reply. Returns the path for one more
+    /// Called if the SA at the LID `queried_sa` rejected a request or did not reply. Returns the path for one more
     /// attempt. Returns nullopt if the SA has not moved. A new master subnet manager runs at another port (IBA 14.4).
     virtual task<std::optional<mad::IBPath>> find_sa(iba::lid /*queried_sa*/) { co_return std::nullopt; }
 

@@ -12,13 +12,13 @@
 //     fmt::print("{}", counters::prometheus_text({{view, {.sweeps = 2, .mads = first.mads + second.mads}}}));
 //
 // Counters are the totals that ports report, as decimal numbers. Data counters have the unit of the IBA, words of 4 bytes, and in addition
-// a value in bytes, which is rounded to the precision of a double if it does not fit into 64 bits. JSON numbers can be larger than 2^53, so a
-// parser that reads every number as a double rounds them.
+// a value in bytes, which is rounded to the precision of a double if it does not fit into 64 bits. JSON numbers can be larger than 2^53, so
+// a parser that reads every number as a double rounds them.
 //
 // Names of nodes come from the network and can contain any bytes. Each format escapes them so that they cannot end a value or a line.
 //
-// Preconditions of all functions that take a sweep_view: `now` and `before` are sweeps of its subnet by one sweeper, or `before` is the result
-// of align_to().
+// Preconditions of all functions that take a sweep_view: `now` and `before` are sweeps of its subnet by one sweeper, or `before` is the
+// result of align_to().
 // Errors:   none.
 // Lifetime: results own their data. A sweep_view refers to its members, which must outlive the call.
 // Threads:  any, if no other thread changes the arguments meanwhile.
@@ -73,20 +73,20 @@ struct row_selection {
     std::string part_of_name{}; ///< only nodes whose name contains this text, ignoring ASCII case; empty: all
 };
 
-/// Returns the sweep as JSON Lines with the schema `comad.sweep/1` (docs/schema/sweep-1.json): an object for the sweep, one for each selected
-/// port that was read, and one for each failure. Each line ends with a line feed.
+/// Returns the sweep as JSON Lines with the schema `comad.sweep/1` (docs/schema/sweep-1.json): an object for the sweep, one for each
+/// selected port that was read, and one for each failure. Each line ends with a line feed.
 ///
-/// The line of a port has its `counters` as counters_json() writes them, data counters also in `bytes`, and in `pegged` the names of saturated
-/// counters. With `before` it has `changes`: counters that changed, with the increase and the rate per second, for data in bytes per second.
-/// `details` contains the structures of reading::details as iba::json() writes them: numbers wider than 32 bits are hexadecimal strings there.
-/// Text is ASCII: other characters are escaped as `\uNNNN`, and a byte that is not UTF-8 is written as the character U+00NN.
+/// The line of a port has its `counters` as counters_json() writes them, data counters also in `bytes`, and in `pegged` the names of
+/// saturated counters. With `before` it has `changes`: counters that changed, with the increase and the rate per second, for data in bytes
+/// per second. `details` contains the structures of reading::details as iba::json() writes them: numbers wider than 32 bits are hexadecimal
+/// strings there. Text is ASCII: other characters are escaped as `\uNNNN`, and a byte that is not UTF-8 is written as the character U+00NN.
 std::string sweep_json(const sweep_view&, const row_selection& = {});
 
-/// Returns the first line of a CSV file: `sweep,seconds,nodeGUID,description,port`, the names of all counters, and of the data counters with
-/// the suffix `_bytes`.
+/// Returns the first line of a CSV file: `sweep,seconds,nodeGUID,description,port`, the names of all counters, and of the data counters
+/// with the suffix `_bytes`.
 std::string sweep_csv_header();
-/// Returns a line of CSV (RFC 4180, but with line feeds) for each selected port that was read. The column of a counter is empty if the counter
-/// was not read.
+/// Returns a line of CSV (RFC 4180, but with line feeds) for each selected port that was read. The column of a counter is empty if the
+/// counter was not read.
 ///
 /// The name of a node is quoted. Quotes in it are doubled, and control characters and bytes that are not UTF-8 are written as `\xNN`. If a
 /// spreadsheet could read the name as a formula because of its first character (`=`, `+`, `-` or `@`), the name starts with an apostrophe.
@@ -129,12 +129,13 @@ struct exposed_device {
 /// cables, LIDs and names. `infiniband_port_info` has the names, and series of problems contain the names themselves. Data is in bytes;
 /// Prometheus calculates rates from the totals.
 ///
-/// In labels, control characters and bytes that are not UTF-8 are written as `\xNN`. Then quotes and backslashes are escaped with a backslash.
-/// `sweeps`: one sweep for each fabric. `process`: nullopt: no series of the process. `devices`: empty: no series of devices.
+/// In labels, control characters and bytes that are not UTF-8 are written as `\xNN`. Then quotes and backslashes are escaped with a
+/// backslash. `sweeps`: one sweep for each fabric. `process`: nullopt: no series of the process. `devices`: empty: no series of devices.
 std::string prometheus_text(std::vector<exposed_sweep> sweeps, std::optional<process_cost> process = {},
                             std::vector<exposed_device> devices = {});
 
-/// Returns the same page in pieces of about 64 KiB, so that other work can run between them: the page of a large subnet has a million lines.
+/// Returns the same page in pieces of about 64 KiB, so that other work can run between them: the page of a large subnet has a million
+/// lines.
 ///
 ///     auto pieces = counters::prometheus_pieces(sweeps);
 ///     while (const std::string* piece = pieces.next()) send(*piece);

@@ -121,7 +121,7 @@ private:
     iba::guid sa_port_{}; // zero: unknown, or the SM_Key does not differ between ports
     std::map<key, iba::sa::PathRecord> known_;
 
-    port_reader reader_; // empty: ask_own_sma()
+    port_reader reader_; // empty: query_own_sma()
     std::function<void(const local_port& was, const local_port& now)> changed_;
     coro::event has_read_; // set at the end of a read; valid while is_reading_ is true
     bool is_reading_ = false;

@@ -46,8 +46,9 @@ bool is_even(const std::vector<unsigned>& routes) {
     return most <= least + 1;
 }
 
-/// Returns whether the routes of a switch are balanced. With -e, as in infiniband-diags, two more cases count as balanced on a switch
-/// with more than 12 ports in use. Either about half of the ports lead up and are balanced, or no unbalanced port has a route.
+/// Returns whether the routes of a switch are balanced. With -e, as in infiniband-diags, two more cases count as balanced on a switch with
+/// more than 12 ports in use. The ports with at least two routes fewer than the busiest port have no routes at all, or those of them with
+/// routes are about half of the ports in use and are balanced among themselves.
 bool is_balanced(const switch_usage& u, bool is_lenient) {
     constexpr unsigned few_ports = 12;
     std::vector<unsigned> all, others, used;

@@ -86,7 +86,7 @@ private:
         co_return all;
     }
 
-    /// Returns whether a switch uses adaptive routing; nullopt if it does not reply. A switch without the attribute does not use it.
+    /// Returns whether a switch uses adaptive routing; nullopt if the query fails. A switch without the attribute does not use it.
     comad::coro::task<mad::result<std::optional<bool>>> is_adaptive(session& in, const discovery::node& n) {
         const mad::any_path path = options_.keys.put_into(n.route, n.info.portGUID);
         const auto info = co_await in.SubnGet<comad::iba::smp::MlnxARInfo>(path);

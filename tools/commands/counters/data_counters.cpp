@@ -37,7 +37,7 @@ struct counted {
     performance_agent agent;
     u8 port = 0;
     counters::counter_values values;
-    std::vector<discovery::failure> missing{}; ///< ports that are missing in the sum
+    std::vector<discovery::failure> missing{}; ///< ports that are missing from the sum
 
     const counter_group& group() const {
         return agent.can().extended ? group_of<pm::PortCountersExt> : group_of<pm::PortCounters>;

@@ -97,7 +97,7 @@ counters::port_detail_set causes_of(const error_rules& rules, const counters::re
 
 using service_levels = std::unordered_map<iba::lid, u8>;
 
-/// Sweeps the subnet and prints the ports with errors.
+/// Discovers the subnet and sweeps its counters.
 class error_sweep {
 public:
     error_sweep(session& in, const ibqueryerrors_settings& s, const ibqueryerrors_plan& p)

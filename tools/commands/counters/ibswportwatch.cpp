@@ -61,8 +61,8 @@ public:
             throw usage_error("PortSamplesControl has no counters to watch");
     }
 
-    /// Reads samples until the limit is reached or a signal arrives. Returns the exit status, or the error if the first sample could not
-    /// be read. Returns nullopt if the device was disconnected; call it again when the device is open again.
+    /// Reads samples until the limit is reached or a signal arrives. Returns the exit status, or the error if the first sample, or a query
+    /// that precedes it, failed. Returns nullopt if the device was disconnected; call it again when the device is open again.
     coro::task<std::optional<mad::result<int>>> run() {
         is_found_ = false;
         if (!has_started_) {
@@ -186,7 +186,7 @@ private:
         return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
     }
 
-    /// Waits for the next period since the first sample. Returns false if a signal arrived or the device was disconnected.
+    /// Waits until the next sample is due. Returns false if a signal arrived or the device was disconnected.
     coro::task<bool> wait_for_next() {
         // After a disconnection, the sample of the current period is still taken.
         const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_started(in_.now());
@@ -285,10 +285,10 @@ private:
     const std::vector<const counter_group*> groups_; // empty: the default counters
     change_totals totals_;
     std::vector<group_change_totals> group_totals_;
-    u64 requested_samples_ = 0, polls_ = 0; // after the first sample; looks_: samples with a reply
+    u64 requested_samples_ = 0, polls_ = 0; // after the first sample; polls_: samples with a reply
     bool has_started_ = false;
     bool is_found_ = false;   // since the device was opened
-    bool is_resumed_ = false; // after a disconnection, until the next query
+    bool is_resumed_ = false; // after a disconnection, until the next sample
     bool is_complete_ = true;
 };
 

@@ -197,7 +197,7 @@ discovery::failure not_cleared(const clearing_problem& p) {
     return of_write(port_failure(p.port, fmt::format("port {}", p.port), p.text, p.cause));
 }
 
-/// Queries all ports for one group. A port that does not reply is a failure in the report. Returns an error only if no port replies.
+/// Queries all ports for one group. A port that does not reply is a failure in the report. Returns an error if no port replies.
 query_task<report> query_group(const counter_query& q, const counter_group& g) {
     const bool is_summable = can_sum(g, q);
     BOOST_OUTCOME_CO_TRY(const auto ports, co_await ports_of(q, is_summable));
@@ -222,7 +222,7 @@ query_task<report> query_group(const counter_query& q, const counter_group& g) {
     co_return result;
 }
 
-/// Queries all requested groups. Returns an error only if no group could be read.
+/// Queries all requested groups. Returns an error if no group could be read.
 query_task<report> query_counters(session& in, std::optional<command_target> target, counter_request how) {
     const command_target place = target ? *target : this_port(in);
     BOOST_OUTCOME_CO_TRY(const auto path, co_await resolve(in, place));

@@ -31,7 +31,8 @@ struct output_config {
     /// The health rules that the page applies to ports; null: none. Can be replaced during the run.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {
-        /// The names of the fabrics, as for the exporter. Several fabrics are only valid with `file` and `listen`.
+        /// The names of the fabrics, as for the exporter. Several fabrics are only valid with `form` none, that is, with `file` or
+        /// `listen`.
         std::string()};
     comad::discovery::known_fabric::node_filter wants; ///< nodes to remember, as for known_fabric
     std::optional<std::chrono::nanoseconds> forget;    ///< time limit as for known_fabric

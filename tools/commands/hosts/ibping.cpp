@@ -55,7 +55,7 @@ public:
 
     u64 transmitted() const { return transmitted_; }
     u64 received() const { return received_; }
-    /// Returns the number of pings that were lost. A ping that is still in flight may get a reply.
+    /// Returns the number of pings that are known to be lost. A ping that is still in flight at the end does not count: it may get a reply.
     u64 failures() const { return failed_; }
 
     std::string text(unsigned LID, mad::duration took) const {
@@ -143,12 +143,13 @@ public:
     }
 
 private:
-    /// Returns whether the device was disconnected and the command continues. It does not continue if the number of pings is limited.
+    /// Returns whether the device was disconnected and the command waits for it. If the number of pings is limited, the command does not
+    /// wait.
     bool is_disconnected() const noexcept { return !how_.count && in_.disconnect_error() != 0; }
     unsigned LID() const noexcept { return value(to_.DLID); }
     void print_failure(const mad::mad_error& e) const { print_error(e, in_.options()); }
 
-    /// Sends one ping. Returns false after the last one.
+    /// Sends one ping. Returns false if a signal arrived or the transport failed.
     coro::task<bool> ping() {
         all_.sent();
         const mad::time_point sent = in_.now();

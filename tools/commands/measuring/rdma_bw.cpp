@@ -40,7 +40,7 @@ struct rdma_bw_settings {
 struct rdma_bw_report {
     rdma_bw_end ours, theirs;
     std::optional<std::chrono::nanoseconds> took; ///< duration of its writes; nullopt: this end did not write
-    std::optional<bool> has_arrived;              ///< whether all data of the remote end arrived
+    std::optional<bool> has_arrived;              ///< whether the data of the remote end arrived
 };
 
 std::string format_end(const rdma_bw_end& e) {

@@ -50,7 +50,7 @@ struct extent {
 
 /// The counts of one or several measurements, without their warm-ups.
 struct tally {
-    comad::mad::latency_histogram times; ///< of MADs with a reply; includes lost attempts
+    comad::mad::latency_histogram times; ///< of MADs with a reply; they include the time of lost attempts
     comad::u64 replies = 0;
     comad::u64 retries = 0;
     comad::u64 timeouts = 0;   ///< MADs for which all attempts were lost

@@ -35,7 +35,7 @@ message_kind kind_of(const std::string& word) {
     throw usage_error(fmt::format("expected auto, mad, umad, packet, grh or bth, not {}", iba::as_given(word)));
 }
 
-/// Collects the output and the problems. An input that cannot be decoded costs one line on stderr, and the others are decoded.
+/// Collects the output and the problems. An input that cannot be decoded adds one line to stderr; the others are decoded.
 class result {
 public:
     void add(const std::string& text) {

@@ -51,7 +51,8 @@ template <class T> query_task<std::string> query_attribute(congestion_query q, s
     co_return format_attribute(q, name, value);
 }
 
-/// Queries and formats the congestion log. One attribute contains the logs of both types of node, and a field that identifies the type.
+/// Queries and formats the congestion log. One attribute serves for the logs of both types of node, and has a field that identifies the
+/// type.
 query_task<std::string> query_log(congestion_query q, std::string_view name) {
     BOOST_OUTCOME_CO_TRY(const auto log, co_await q.in.schedule().CongestionControlGet<cc::CongestionLogSwitch>(q.to));
     constexpr unsigned of_switch = 1, of_ca = 2;

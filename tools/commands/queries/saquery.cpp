@@ -187,7 +187,7 @@ struct saquery_request {
     std::string name; ///< name of a node, from the argument after the type
 };
 
-/// Returns whether an argument is a LID or starts with a LID. Descriptions of nodes can contain `/`, too.
+/// Returns whether an argument is `LID` or starts with `LID/`, in which the LID can be empty. Descriptions of nodes can contain `/`, too.
 bool begins_with_lid(const std::string& word) {
     return word.starts_with('/') || iba::parse_number(word.substr(0, word.find('/')));
 }

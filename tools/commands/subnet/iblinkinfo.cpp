@@ -78,7 +78,7 @@ bool is_wanted(const iblinkinfo_settings& how, const iba::smp::PortInfo& port) {
     return !how.only_down;
 }
 
-/// Returns the indexes of the selected nodes, in the order of the subnet.
+/// Returns the indices of the selected nodes, in the order of the subnet.
 std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
                               const node_names& names) {
     std::vector<bool> is_in(s.nodes.size(), true);

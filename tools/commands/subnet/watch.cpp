@@ -238,8 +238,8 @@ private:
         return nodes;
     }
 
-    /// Returns the ports that may have changed, as the notices since the last poll show. At a poll, or after a notice about an unknown
-    /// node, also returns the ports that the SA or the switches report as changed.
+    /// Returns the ports that may have changed, as the notices since the last call show. At a poll, or if the notices do not identify all
+    /// of these ports, also returns the ports that the SA or the switches report as changed.
     coro::task<mad::result<std::vector<discovery::port_ref>>> find_possibly_stale(bool is_time,
                                                                                   discovery::discover_options options) {
         std::vector<discovery::port_ref> all;
@@ -355,8 +355,8 @@ private:
     coro::event* wake_up_ = nullptr;     // wakes the loop; null while it does not run
     std::optional<discovery::subnet> known_;
     std::optional<notice_text> notices_in_words_; // for *known_; created with the first notice
-    notice_list notices_;                         // since the last poll
-    std::size_t quiet_polls_ = 0;     // consecutive polls without change and notice, after the last planned change
+    notice_list notices_;                         // since the last call of find_possibly_stale()
+    std::size_t quiet_polls_ = 0;     // consecutive polls without a change or a notice, after the last planned change
     bool wants_port_ = false;         // the device reported an event of the port
     bool wants_subscription_ = false; // the local port or the SA has changed since the last subscription
     std::size_t next_node_ = 0;

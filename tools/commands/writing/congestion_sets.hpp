@@ -32,8 +32,8 @@ struct congestion_outcome {
 struct congestion_set {
     std::string_view name; ///< name of the attribute
     bool is_of_switches = false, is_of_cas = false;
-    /// Reads the attribute. Unless this is a dry run, writes it and reads it back. Problems after the Set was sent are in `not_taken`: no
-    /// reply to the Set, or values that cannot be read back.
+    /// Reads the attribute. Unless this is a dry run, writes it and reads it back. Problems after the Set was sent are in `not_taken`:
+    /// values that differ from the requested ones, or that cannot be read back.
     /// Errors: those of the Get, and of a Set that cannot have changed anything.
     std::function<query_task<congestion_outcome>(session&, comad::mad::IBPath, bool dry_run)> set;
 };

@@ -78,7 +78,7 @@ std::vector<std::string> shown_fields(const port_change& c, bool show_keys) {
     return shown;
 }
 
-/// Formats a port and, if its link is active, its neighbor.
+/// Formats a port and, if it is an external port of a switch with an Active link, its neighbor.
 query_task<report> show_port(session& in, const port_view& here, const ibportstate_settings& s) {
     report result;
     auto object = document_of(here, s.show_keys);

@@ -197,7 +197,7 @@ std::vector<std::string> differences(const port_change& c, const PortInfo& befor
     return lines;
 }
 
-/// An order that takes effect and is over by itself: the link goes down, or it goes down and trains.
+/// An order that is over as soon as the port has followed it: the link goes down, or it goes down and trains.
 enum class link_order : u8 { none, down, polling };
 
 /// Returns the order that a change contains.

@@ -74,7 +74,7 @@ query_task<bool> may_train_again(session& in, const port_view& before, const por
         (after.enabled_speeds() & end.enabled_speeds()) != 0;
 }
 
-/// Returns the port after the change. A mask of 0 means "no change" and keeps its value, so that masks can be compared.
+/// Returns the port after the change. A mask of 0 means "no change"; here it becomes the present mask, so that masks can be compared.
 port_view view_after(const port_view& before, const port_change& c) {
     port_view after = before;
     smp::PortInfo wanted = with_fields(before.info, c.fields);

@@ -33,7 +33,8 @@ struct set_outcome {
     std::vector<discovery::failure> missing;
 };
 
-/// Returns whether the port has the requested state, so that no write is needed. Down changes only the state of a link that is up.
+/// Returns whether the port has the requested state, so that no write is needed. `down` changes only the state of a link that a subnet
+/// manager has configured.
 bool is_there_already(const port_change& c, const smp::PortInfo& now) {
     const bool is_disabled = now.portPhysicalState == iba::PortPhysicalState::Disabled;
     if (c.state == "enable") return !is_disabled;

@@ -73,8 +73,8 @@ struct missing_parts {
 /// Remembers every node and link that was ever found. A node has the description from the last discovery that found it. If one end of a
 /// link has a cable to another port now, the link is replaced and not missing.
 ///
-/// Memory:   everything that was found last, and of the missing parts the most recent most_missing_nodes and most_missing_links. In a
-///           fabric fabric with 48,000 LIDs that was replaced completely, this is at most 100 MB.
+/// Memory:   everything that was found last, and of the missing parts the most_missing_nodes nodes and most_missing_links links that went
+///           missing last. In a fabric with 48,000 LIDs that was replaced completely, this is at most 100 MB.
 /// Errors:   none.
 /// Lifetime: the object copies what it needs from the subnets.
 /// Threads:  one at a time. Any thread can read the result of missing().
@@ -94,8 +94,8 @@ public:
     void expect(const subnet&);
     /// Forgets parts that are missing and not expected. Returns the number of these nodes and links. Takes effect with the next take().
     std::size_t forget_missing();
-    /// Takes the result of a discovery, and its time. A discovery that ended early, with a failure of kind `cancelled` or `limit`, adds what it found.
-    /// What it did not find is missing only if it was missing before.
+    /// Takes the result of a discovery, and its time. A discovery that ended early, with a failure of kind `cancelled` or `limit`, adds
+    /// what it found. Known parts that it did not find are missing only if it was missing before.
     void take(const subnet&, mad::time_point now);
     /// Returns whether `forget_after` of a missing part has ended: then call take() again.
     bool has_to_forget(mad::time_point now) const noexcept { return forget_at_ && *forget_at_ <= now; }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// subnet_file.hpp - a subnet from and to the contents of a file: caches in a format of this library and in the format of libibnetdisc, which
-// infiniband-diags' `--cache` writes, and topology files, which reports.hpp writes. Opens no files and reads no clock.
+// subnet_file.hpp - converts subnets to and from the contents of caches, in a format of this library and in the format of libibnetdisc,
+// which infiniband-diags' `--cache` writes. Also reads the contents of topology files, which reports.hpp writes. Opens no files and reads
+// no clock.
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/topology_file/detail/read.hpp>

@@ -56,8 +56,8 @@ struct packet_parts {
 enum class packet_start : u8 { LRH, GRH, BTH };
 
 /// Parses the headers as far as each one identifies the next one (IBA 5.2, 7.7.5, 9.2.1). The bytes are not trusted:
-/// nullopt if they are shorter than the headers that they announce. `has_crcs`: the last 4 or 6 bytes are checksums.
-/// For a packet with LRH, packetLength determines which.
+/// nullopt if they are shorter than the headers that they announce. A packet that starts with an LRH ends with checksums, whose position
+/// follows from pktLen; other packets must not contain checksums.
 std::optional<packet_parts> parse_packet(std::span<const u8> packet, packet_start from) noexcept;
 
 /// Returns the CRC of the bytes that switches and routers do not change (IBA 7.8.1). `packet`: from the LRH to the end
