@@ -210,7 +210,7 @@ TEST_CASE("an idle sequence is pulled again after an event, and other tasks run 
     rig r(schedule_options{.max_outstanding = 4});
     struct work { // each reply creates more work, as in a discovery
         std::deque<u32> todo{1};
-        u64 requested = 0, running = 0, right = 0;
+        u64 request_count = 0, running = 0, right = 0;
         static task<void> visit(MADSchedule& s, work& w, u32 number) {
             const IBDRPath to = route_to(number);
             auto info = co_await s.SubnGet<smp::NodeInfo>(to);
@@ -220,7 +220,7 @@ TEST_CASE("an idle sequence is pulled again after an event, and other tasks run 
         }
         static generator<task<void>> visits(MADSchedule& s, work& w) {
             while (!w.todo.empty() || w.running) {
-                ++w.requested;
+                ++w.request_count;
                 if (w.todo.empty()) {
                     co_yield task<void>();
                     continue;
@@ -237,7 +237,7 @@ TEST_CASE("an idle sequence is pulled again after an event, and other tasks run 
     const mqueue_report report = sync_wait(r.schedule, work::all(r.schedule, w));
     CHECK(report.finished == 999);
     CHECK(w.right == 999);
-    CHECK(w.requested < 3 * 999); // no busy loop
+    CHECK(w.request_count < 3 * 999); // no busy loop
 }
 
 TEST_CASE("an idle inner sequence does not block the outer sequence") {

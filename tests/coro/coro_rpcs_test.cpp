@@ -506,12 +506,12 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
         return p.destination == mad::destination_key(lid_path(7)) ? fate{{}, {class_port_info(p, info, 0x02)}}
                                                                   : echoed(p);
     });
-    /// Resolves one GID to the path of a LID, after a query to LID 1 if `queries_of` is set.
+    /// Resolves one GID to the path of a LID, after a query to LID 1 if `sends_query` is set.
     struct resolver final : coro::path_resolver {
         explicit resolver(coro::MADSchedule& s) : schedule(s) { s.set_path_resolver(this); }
         coro::task<mad::result<mad::IBPath>> resolve_path(mad::IBPath to) override {
             ++request_count;
-            if (queries_of) {
+            if (sends_query) {
                 BOOST_OUTCOME_CO_TRYV(co_await schedule.SubnGet<smp::NodeInfo>(lid_path(1)));
             }
             if (to.DGID != iba::gid(iba::link_local_prefix, iba::guid{0x21})) {
@@ -524,14 +524,14 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
             co_return to;
         }
         coro::MADSchedule& schedule;
-        bool queries_of = true;
+        bool sends_query = true;
         int request_count = 0;
     };
     const auto get = [&] { return r.schedule.PerformanceGet<iba::pm::PortCounters, with_header>(lid_path(7)); };
 
     SECTION("path known at once or later") {
         resolver ways(r.schedule);
-        ways.queries_of = GENERATE(true, false);
+        ways.sends_query = GENERATE(true, false);
         auto counters = sync_wait(r.schedule, get());
         REQUIRE(counters);
         const auto& path = std::get<mad::IBPath>(counters.value().path);
@@ -545,14 +545,14 @@ TEST_CASE("a redirection with a GID and without a LID is resolved to a path once
     SECTION("no path") {
         info.redirectGID = iba::gid(iba::link_local_prefix, iba::guid{0x22});
         resolver ways(r.schedule);
-        ways.queries_of = GENERATE(true, false);
+        ways.sends_query = GENERATE(true, false);
         auto counters = sync_wait(r.schedule, get());
         REQUIRE(!counters);
         CHECK(counters.error().code == errc::path_not_found);
     }
     SECTION("cancellation or destruction during the path query or after it") {
         resolver ways(r.schedule);
-        ways.queries_of = GENERATE(true, false);
+        ways.sends_query = GENERATE(true, false);
         r.net.set_script([&](const packet& p) {
             if (p.destination == mad::destination_key(lid_path(7))) return fate{{}, {class_port_info(p, info, 0x02)}};
             return p.destination == mad::destination_key(lid_path(9)) ? echoed(p) : silence(p);

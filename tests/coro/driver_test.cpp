@@ -142,27 +142,27 @@ TEST_CASE("a canceled MAD keeps its slot in the window, and the driver waits for
     const bool asio = GENERATE(false, true);
     sim::simulation net = sim::make_sim("ring,switches=4,latency=10ms", sim::time_mode::real);
     MADSchedule schedule(*net.transport, {.max_outstanding = 1, .timeout = 60s, .retries = 0});
-    const auto queries_of = [](MADSchedule& s, IBDRPath to, unsigned& got) -> task<void> {
+    const auto count_reply = [](MADSchedule& s, IBDRPath to, unsigned& got) -> task<void> {
         got += co_await gets_reply(s, to);
     };
-    const auto all = [](MADSchedule& s, auto send_query, unsigned& got) -> generator<task<void>> {
-        co_yield send_query(s, route(1), got);
-        co_yield send_query(s, IBDRPath{}, got);
+    const auto all = [](MADSchedule& s, auto query, unsigned& got) -> generator<task<void>> {
+        co_yield query(s, route(1), got);
+        co_yield query(s, IBDRPath{}, got);
     };
-    const auto body = [](MADSchedule& s, auto send_query, auto make) -> task<unsigned> {
+    const auto body = [](MADSchedule& s, auto query, auto make) -> task<unsigned> {
         unsigned got = 0;
         {
             scope children(co_await coro::current_scope{});
-            children.spawn(send_query(s, route(1), got));
+            children.spawn(query(s, route(1), got));
             co_await s.pause(1ms);
             children.cancel();
             co_await children.join();
         }
-        co_await s.mqueue(make(s, send_query, got));
+        co_await s.mqueue(make(s, query, got));
         co_return got;
     };
-    CHECK((asio ? run_by_asio(schedule, body(schedule, queries_of, all))
-                : sync_wait(schedule, body(schedule, queries_of, all))) == 2);
+    CHECK((asio ? run_by_asio(schedule, body(schedule, count_reply, all))
+                : sync_wait(schedule, body(schedule, count_reply, all))) == 2);
     CHECK(schedule.counters().cancelled == 1);
 }
 

@@ -52,11 +52,11 @@ struct cable {
 
 constexpr capabilities all{true, true, true, true, true, true, true};
 
-sweep seen(const PortCountersExt& reported, mad::duration at, std::vector<port_detail> details = {}) {
+sweep seen(const PortCountersExt& values, mad::duration at, std::vector<port_detail> details = {}) {
     sweep one;
     one.begin = one.end = mad::time_point(at);
     one.ports.push_back({here, true, {mad::time_point(at), {}}, std::move(details)});
-    one.ports[0].counters.counters.take(reported, all);
+    one.ports[0].counters.counters.take(values, all);
     return one;
 }
 
@@ -128,9 +128,9 @@ TEST_CASE("a cleared or saturating counter gives a lower bound, and a saturated 
         before.symbolErrorCounter = then;
         after.symbolErrorCounter = now;
         sweep first = seen({}, 0s), second = seen({}, 1h);
-        for (auto& [s, reported] : {std::pair{&first, before}, {&second, after}}) {
+        for (auto& [s, values] : {std::pair{&first, before}, {&second, after}}) {
             s->ports[0].counters.counters = {};
-            s->ports[0].counters.counters.take(reported, all);
+            s->ports[0].counters.counters.take(values, all);
         }
         return evaluate(rules, cable().s, first, second);
     };

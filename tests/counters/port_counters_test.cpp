@@ -21,14 +21,14 @@ namespace {
 constexpr capabilities none{};
 constexpr capabilities all{true, true, true, true, true, true, true};
 
-sample look(const PortCounters& reported, mad::duration at = 0s) {
+sample look(const PortCounters& values, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
-    s.counters.take(reported, all);
+    s.counters.take(values, all);
     return s;
 }
-sample look(const PortCountersExt& reported, mad::duration at = 0s) {
+sample look(const PortCountersExt& values, mad::duration at = 0s) {
     sample s{mad::time_point(at), {}};
-    s.counters.take(reported, all);
+    s.counters.take(values, all);
     return s;
 }
 

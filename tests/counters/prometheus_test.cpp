@@ -270,12 +270,12 @@ TEST_CASE("each counter has a series with the name of the counter") {
 
 TEST_CASE("a saturated counter is reported by its name") {
     exposed e;
-    iba::pm::PortCounters reported;
-    reported.portRcvErrors = 0xffff;
-    reported.portRcvConstraintErrors = 0xff;
-    reported.linkDownedCounter = 0xfe;
+    iba::pm::PortCounters values;
+    values.portRcvErrors = 0xffff;
+    values.portRcvConstraintErrors = 0xff;
+    values.linkDownedCounter = 0xfe;
     e.now.ports[1].counters.counters = {};
-    e.now.ports[1].counters.counters.take(reported, {});
+    e.now.ports[1].counters.counters.take(values, {});
     std::vector<std::string> pegged;
     for (const auto& [name, value] : e.text().value)
         if (name.starts_with("infiniband_port_counter_pegged")) pegged.push_back(name);

@@ -35,11 +35,11 @@ public:
     explicit retelling(mad::transport& real) : real_(real) {}
 
     std::function<void(PortInfo&)> retell = [](PortInfo&) {};
-    std::size_t queries_of_fdr10 = 0;
+    std::size_t fdr10_queries = 0;
 
     int native_handle() const noexcept override { return real_.native_handle(); }
     mad::send_result send(const mad::send_request& request) noexcept override {
-        queries_of_fdr10 += iba::get<&iba::MADHeader::attributeID>(request.mad) == 0xff90;
+        fdr10_queries += iba::get<&iba::MADHeader::attributeID>(request.mad) == 0xff90;
         return real_.send(request);
     }
     mad::received receive(std::span<u8> buffer) noexcept override {
@@ -112,7 +112,7 @@ TEST_CASE("an XDR link is reported as XDR, and FDR10 is not queried") {
     w.wire.retell = run_at_xdr;
     const subnet s = w.find();
     CHECK(s.complete());
-    CHECK(w.wire.queries_of_fdr10 == 0);
+    CHECK(w.wire.fdr10_queries == 0);
     CHECK(discovery::format_link_speed(s, {0, s.start_port}) == "XDR");
     CHECK(discovery::format_link_speed(s, s.at({0, s.start_port}).peer) == "XDR");
 }
@@ -121,7 +121,7 @@ TEST_CASE("both ends of a QDR link are queried for FDR10") {
     retold_world w(tree);
     w.wire.retell = run_at_qdr;
     const subnet s = w.find();
-    CHECK(w.wire.queries_of_fdr10 == 2 * s.link_count());
+    CHECK(w.wire.fdr10_queries == 2 * s.link_count());
     CHECK(s.complete());
 }
 
@@ -129,7 +129,7 @@ TEST_CASE("a device that rejects the FDR10 attribute in spite of its vendor ID c
     retold_world w(tree, 0x1234); // the simulated devices of another vendor reject the attribute with status 0x0c
     w.wire.retell = run_at_qdr;
     const subnet s = w.find();
-    CHECK(w.wire.queries_of_fdr10 == 2 * s.link_count());
+    CHECK(w.wire.fdr10_queries == 2 * s.link_count());
     CHECK(s.complete());
     for (const discovery::node& n : s.nodes)
         for (const discovery::port& p : n.ports) CHECK_FALSE(p.fdr10);

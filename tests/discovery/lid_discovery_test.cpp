@@ -164,18 +164,18 @@ TEST_CASE("discovery switches to directed routes if the transport rejects LID-ro
 TEST_CASE("LID-routed SMPs carry the source LID of the query for a port with an LMC") {
     world w(managed("fattree2,radix=4"));
     const discovery::discover_options how = by_lid(w);
-    unsigned requested = 0, right = 0;
+    unsigned request_count = 0, right = 0;
     spoiled wire(w.seen, [&](const mad::send_request& r) {
         if (const auto* to = std::get_if<mad::IBPath>(r.path)) {
-            ++requested;
+            ++request_count;
             right += to->SLID == how.from_lid;
         }
         return spoiled::fate::carried;
     });
     coro::MADSchedule schedule(wire, window());
     REQUIRE(coro::sync_wait(schedule, discovery::discover(schedule, how)));
-    CHECK(requested > 0);
-    CHECK(right == requested);
+    CHECK(request_count > 0);
+    CHECK(right == request_count);
 }
 
 TEST_CASE("LID discovery reads nodes without a reachable LID by directed routes") {

@@ -255,10 +255,10 @@ TEST_CASE("the SA is queried for the paths of each host, and missing paths are c
 
     s.schedule.set_sa_path({}); // there is no SA at this path
     discovery::virtual_lanes none;
-    const auto unread_tables = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, none));
-    CHECK(unread_tables.missing == 3 * 2);
-    REQUIRE(unread_tables.error);
-    CHECK(unread_tables.error->code == mad::errc::incomplete_path);
+    const auto path_sls = coro::sync_wait(s.schedule, read_path_sls(s.schedule, s.found, lids, none));
+    CHECK(path_sls.missing == 3 * 2);
+    REQUIRE(path_sls.error);
+    CHECK(path_sls.error->code == mad::errc::incomplete_path);
     CHECK(none.is_single());
 }
 
@@ -279,11 +279,11 @@ TEST_CASE("each LID of an LMC is a path, and an unresponsive SA is not queried a
     mad::IBPath no_node;
     no_node.DLID = iba::lid{100};
     one_by_one.set_sa_path(no_node);
-    const auto unread_tables = coro::sync_wait(one_by_one, read_path_sls(one_by_one, s.found, lids, lanes));
-    CHECK(unread_tables.missing == unread_tables.paths);
+    const auto path_sls = coro::sync_wait(one_by_one, read_path_sls(one_by_one, s.found, lids, lanes));
+    CHECK(path_sls.missing == path_sls.paths);
     CHECK(one_by_one.counters().sent == 1);
-    REQUIRE(unread_tables.error);
-    CHECK(unread_tables.error->code == mad::errc::timed_out);
+    REQUIRE(path_sls.error);
+    CHECK(path_sls.error->code == mad::errc::timed_out);
 }
 
 TEST_CASE("a path that the SA returns twice counts once") {

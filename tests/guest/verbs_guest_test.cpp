@@ -219,7 +219,7 @@ TEST_CASE("port events from the driver and injected events arrive with the chang
         received.push_back(fmt::format("{} {}", value(now.portState), static_cast<int>(e.type)));
     };
     verbs_transport device(port_of("rxe1/1"), how);
-    const auto printed = [](int state, ibv_event_type type) {
+    const auto expected_event = [](int state, ibv_event_type type) {
         return fmt::format("{} {}", state, static_cast<int>(type));
     };
     const auto await = [&](const std::string& what) {
@@ -229,13 +229,13 @@ TEST_CASE("port events from the driver and injected events arrive with the chang
         CHECK(std::find(received.begin(), received.end(), what) != received.end());
     };
     must({"ip", "link", "set", "eth1", "down"});
-    await(printed(1, IBV_EVENT_PORT_ERR));
+    await(expected_event(1, IBV_EVENT_PORT_ERR));
     must({"ip", "link", "set", "eth1", "up"});
-    await(printed(4, IBV_EVENT_PORT_ACTIVE));
+    await(expected_event(4, IBV_EVENT_PORT_ACTIVE));
     // Events that this driver does not raise.
     for (const ibv_event_type type : {IBV_EVENT_LID_CHANGE, IBV_EVENT_PKEY_CHANGE, IBV_EVENT_SM_CHANGE}) {
         device.inject({type, 1});
-        await(printed(4, type));
+        await(expected_event(4, type));
     }
     CHECK(device.port().gids.at(0) == port_of("rxe1/1").gids.at(0));
     CHECK(device.replaced() == 0);
@@ -243,7 +243,7 @@ TEST_CASE("port events from the driver and injected events arrive with the chang
 
 TEST_CASE("RPCs in flight fail with the name of the device when the device fails") {
     const end_port there = port_of("rxe1/1");
-    const peer no_node(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
+    const peer silent_peer(there, {MgmtClass::Performance, 1, mad::methods(Method::Get)}, silence());
     verbs_transport device(port_of("rxe0/1"));
     coro::schedule_options options;
     options.gmps_per_destination = 0;

@@ -47,11 +47,11 @@ TEST_CASE("replies from a target that became slow are accepted after any number 
     answer_in_turn(r, 20, route(1));
     r.net.set_script([](const packet& p) { return answered(p, 12ms); });
     measured_get o(100, route(1));
-    const time_point requested = r.net.now();
+    const time_point begin = r.net.now();
     r.mads.submit(o);
     REQUIRE(r.run());
     CHECK(o.answered_right());
-    CHECK(r.net.now() - requested == 12ms); // the reply to the first attempt
+    CHECK(r.net.now() - begin == 12ms); // the reply to the first attempt
     CHECK(o.sent_times > 1);
     CHECK(r.mads.counters().late_replies == 1);
     r.drain();
@@ -67,20 +67,20 @@ TEST_CASE("an unresponsive target times out at the time limit and gets fewer att
     r.net.set_script([](const packet&) { return dropped(); });
     const auto time_of_failure = [&](u32 number) {
         measured_get o(number, route(1));
-        const time_point requested = r.net.now();
+        const time_point begin = r.net.now();
         r.mads.submit(o);
         REQUIRE(r.run());
         CHECK(o.ended_as(completion_status::timed_out));
-        return r.net.now() - requested;
+        return r.net.now() - begin;
     };
     const std::size_t before = r.net.taken().size();
     const duration first = time_of_failure(100);
-    const std::size_t requested = r.net.taken().size() - before;
+    const std::size_t request_count = r.net.taken().size() - before;
     CHECK(first >= usual.patience);
     CHECK(first <= usual.patience * 11 / 10);
-    CHECK(requested == 4); // no request was ever lost: so many losses are impossible
+    CHECK(request_count == 4); // no request was ever lost: so many losses are impossible
     CHECK(time_of_failure(101) < usual.patience);
-    CHECK(r.net.taken().size() - before - requested == mad::detail::retry_policy::most_to_unknown);
+    CHECK(r.net.taken().size() - before - request_count == mad::detail::retry_policy::most_to_unknown);
 
     r.net.set_script([](const packet& p) { return answered(p); });
     answer_in_turn(r, 1, route(1));
@@ -98,7 +98,7 @@ TEST_CASE("an operation with a shorter time limit of its own times out earlier, 
     in_no_time.patience = 1us;
     patient.patience = 10 * usual.first_patience; // longer than the limit, which applies instead
     in_no_time.distance = patient.distance = 1;   // replies came from this distance
-    const time_point requested = r.net.now();
+    const time_point begin = r.net.now();
     time_point ended_at[3];
     unsigned i = 0;
     for (measured_get* o : {&hurried, &in_no_time, &patient}) {
@@ -110,26 +110,26 @@ TEST_CASE("an operation with a shorter time limit of its own times out earlier, 
         CHECK(o->ended_as(completion_status::timed_out));
         CHECK(o->sent_times == 3);
     }
-    CHECK(ended_at[0] - requested >= 100ms);
-    CHECK(ended_at[0] - requested <= 110ms);
-    CHECK(ended_at[1] - requested <= 30ms);
-    CHECK(ended_at[2] - requested >= usual.first_patience);
-    CHECK(ended_at[2] - requested <= usual.first_patience * 11 / 10);
+    CHECK(ended_at[0] - begin >= 100ms);
+    CHECK(ended_at[0] - begin <= 110ms);
+    CHECK(ended_at[1] - begin <= 30ms);
+    CHECK(ended_at[2] - begin >= usual.first_patience);
+    CHECK(ended_at[2] - begin <= usual.first_patience * 11 / 10);
 }
 
 TEST_CASE("a target that has never replied gets a longer time limit, even if other targets replied") {
     const bool others_did = GENERATE(false, true);
     rig r({.max_outstanding = 4});
     if (others_did) answer_in_turn(r, 20, route(2));
-    const time_point requested = r.net.now();
+    const time_point begin = r.net.now();
     r.net.set_script([](const packet&) { return dropped(); });
     measured_get o(1, route(1));
     r.mads.submit(o);
     REQUIRE(r.run());
     CHECK(o.ended_as(completion_status::timed_out));
     CHECK(o.sent_times <= mad::detail::retry_policy::most_to_unknown);
-    CHECK(r.net.now() - requested >= usual.first_patience);
-    CHECK(r.net.now() - requested <= usual.first_patience * 11 / 10);
+    CHECK(r.net.now() - begin >= usual.first_patience);
+    CHECK(r.net.now() - begin <= usual.first_patience * 11 / 10);
 }
 
 TEST_CASE("a late reply revokes the loss that was counted for its attempt") {
@@ -155,12 +155,12 @@ TEST_CASE("an operation with an explicit timeout is retried when the timeout end
     r.net.set_script([](const packet&) { return dropped(); });
     operation set(100, route(1));
     set.bounded().retries = 1;
-    const time_point requested = r.net.now();
+    const time_point begin = r.net.now();
     r.mads.submit(set);
     REQUIRE(r.run());
     REQUIRE(r.net.taken().size() == before + 2);
-    CHECK(r.net.taken()[before + 1].at == requested + kept_patience);
-    CHECK(r.net.now() == requested + 2 * kept_patience);
+    CHECK(r.net.taken()[before + 1].at == begin + kept_patience);
+    CHECK(r.net.now() == begin + 2 * kept_patience);
 }
 
 TEST_CASE("a request with a maximum timeout doubles its timeout after every second attempt") {
@@ -198,13 +198,13 @@ TEST_CASE("a Get makes all its attempts while only a Set is in flight") {
     measured_get get(101, route(1));
     time_point ended;
     get.then = [&] { ended = r.net.now(); };
-    const time_point requested = r.net.now();
+    const time_point begin = r.net.now();
     r.mads.submit(set);
     r.mads.submit(get);
     REQUIRE(r.run());
     CHECK(get.answered_right());
     CHECK(get.sent_times == 4);
-    CHECK(ended - requested > usual.patience); // its time limit had expired
+    CHECK(ended - begin > usual.patience); // its time limit had expired
     CHECK(set.ended_as(completion_status::timed_out));
 }
 

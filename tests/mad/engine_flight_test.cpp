@@ -363,12 +363,12 @@ public:
     slow_target(rig& r, u8 port, duration service) : service_(service) {
         r.net.set_script([this, port](const packet& p) {
             if (p.bytes[129] != port) return answered(p, 50us);
-            ++requested;
+            ++request_count;
             busy_until_ = std::max(busy_until_, p.at) + service_;
             return answered(p, busy_until_ - p.at);
         });
     }
-    unsigned requested = 0;
+    unsigned request_count = 0;
 
 private:
     duration service_;
@@ -425,10 +425,10 @@ TEST_CASE("a slow target gets three attempts at most, then one attempt per reply
         REQUIRE(r.run());
     }
     send_query();
-    CHECK(slow.requested <= 3);
-    const unsigned first = slow.requested;
+    CHECK(slow.request_count <= 3);
+    const unsigned first = slow.request_count;
     for (int i = 0; i < 20; ++i) send_query();
-    CHECK(slow.requested - first <= 24); // 1.2 attempts per Get
+    CHECK(slow.request_count - first <= 24); // 1.2 attempts per Get
     others.ended = true;
     REQUIRE(r.run());
     r.drain();

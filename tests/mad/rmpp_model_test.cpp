@@ -56,10 +56,10 @@ public:
         return state_ == rmpp_state::more ? std::min(response_due_, total_due_) : time_point::max();
     }
     /// Returns true if the end may fail with this status, which the model then uses.
-    bool take_status(RMPPStatus printed) {
-        if (state_ != rmpp_state::failed) return printed == RMPPStatus::Normal;
-        if (status_ == RMPPStatus::Normal && why_.has(printed)) status_ = printed;
-        return printed == status_;
+    bool take_status(RMPPStatus status) {
+        if (state_ != rmpp_state::failed) return status == RMPPStatus::Normal;
+        if (status_ == RMPPStatus::Normal && why_.has(status)) status_ = status;
+        return status == status_;
     }
     void abort(RMPPStatus why) {
         reasons one;

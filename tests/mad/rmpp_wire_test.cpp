@@ -215,10 +215,9 @@ TEST_CASE("a double-sided transfer carries a request and a reply of many segment
     question[3] = 0x14; // GetMulti
     answer[3] = 0x94;   // GetMultiResp
     rmpp_sender requester(question, sa_header, at(0s), {.timing = quick, .double_sided = true});
-    transfer_result requested = transfer(requester, {.lost = 50, .doubled = 50, .delayed = 200}, 3);
-    check_whole(requested, requester, 50, question);
-    rmpp_sender answering(answer, sa_header, at(0s),
-                          {.timing = quick, .first_window = requested.receiver->reply_window()});
+    transfer_result query = transfer(requester, {.lost = 50, .doubled = 50, .delayed = 200}, 3);
+    check_whole(query, requester, 50, question);
+    rmpp_sender answering(answer, sa_header, at(0s), {.timing = quick, .first_window = query.receiver->reply_window()});
     transfer_result answered = transfer(answering, {.lost = 50, .doubled = 50, .delayed = 200}, 4);
     check_whole(answered, answering, 80, answer);
 }

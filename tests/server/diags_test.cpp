@@ -28,7 +28,7 @@ server::responder both(const server::host_info& host = seen_host) {
     return answers;
 }
 
-mad_vector requested(const char* name, u16 attribute, u8 method = 0x01) {
+mad_vector request_of(const char* name, u16 attribute, u8 method = 0x01) {
     mad_vector request = diags_mad(name);
     request[3] = method;
     request[16] = static_cast<u8>(attribute >> 8);
@@ -92,14 +92,14 @@ TEST_CASE("ping and ibsysstat have a ClassPortInfo and reject other attributes, 
     const server::responder answers = both();
     for (const char* name : {"ping_request", "sysstat_ping_request"}) {
         CAPTURE(name);
-        const mad_vector info = answers.answer(requested(name, 0x0001), {});
+        const mad_vector info = answers.answer(request_of(name, 0x0001), {});
         CHECK(status_of(info) == 0);
         CHECK(info[40] == 1); // base version
         CHECK(info[41] == 1); // class version
-        CHECK(status_of(answers.answer(requested(name, 0x0013), {})) == 0x0c);
-        CHECK(status_of(answers.answer(requested(name, 0x0010, 0x02), {})) == 0x08); // Set
-        CHECK(answers.answer(requested(name, 0x0010, 0x03), {}).empty());            // Send
-        CHECK(answers.answer(requested(name, 0x0010, 0x81), {}).empty());            // GetResp
+        CHECK(status_of(answers.answer(request_of(name, 0x0013), {})) == 0x0c);
+        CHECK(status_of(answers.answer(request_of(name, 0x0010, 0x02), {})) == 0x08); // Set
+        CHECK(answers.answer(request_of(name, 0x0010, 0x03), {}).empty());            // Send
+        CHECK(answers.answer(request_of(name, 0x0010, 0x81), {}).empty());            // GetResp
         mad_vector foreign = diags_mad(name);
         foreign[39] = 0x06;
         CHECK(status_of(answers.answer(foreign, {})) == 0x08);
@@ -107,8 +107,8 @@ TEST_CASE("ping and ibsysstat have a ClassPortInfo and reject other attributes, 
         version[2] = 2;
         CHECK(status_of(answers.answer(version, {})) == 0x04);
     }
-    CHECK(status_of(answers.answer(requested("sysstat_ping_request", 0x0000), {})) == 0x0c);
-    CHECK(status_of(answers.answer(requested("ping_request", 0x0010), {})) == 0x0c);
+    CHECK(status_of(answers.answer(request_of("sysstat_ping_request", 0x0000), {})) == 0x0c);
+    CHECK(status_of(answers.answer(request_of("ping_request", 0x0010), {})) == 0x0c);
 }
 
 TEST_CASE("add_ping with another OUI serves only that OUI") {

@@ -23,7 +23,7 @@ using iba::sa::ServiceRecord;
 namespace {
 
 const iba::gid group = *iba::parse_gid("ff12::7"), port_a = *iba::parse_gid("fe80::a001"),
-               no_node = *iba::parse_gid("fe80::dead");
+               absent = *iba::parse_gid("fe80::dead");
 
 /// The replies of an SA to a sequence of requests, one line each.
 class dialogue {
@@ -71,9 +71,9 @@ public:
                                           .where<&MCMemberRecord::rateSelector>(iba::Selector::LessThan)
                                           .where<&MCMemberRecord::rate>(iba::Rate::r10));
         set("join nothing", join(group, port_a, 0));
-        set("join of nobody", join(group, no_node, 1));
+        set("join of nobody", join(group, absent, 1));
         set("join without a state", iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(group));
-        set("no group", join(no_node, port_a, 1));
+        set("no group", join(absent, port_a, 1));
         leave("leave as a sender", join(group, port_a, 4));
         leave("leave in part", join(group, port_a, 2));
         leave("leave without a port", iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(group));

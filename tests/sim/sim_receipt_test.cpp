@@ -359,13 +359,13 @@ TEST_CASE("an M_Key without a lease protects forever, and traps and replies need
 TEST_CASE("the simulated manager forwards key violation traps to subscribers") {
     subnet s;
     sim_transport subscriber(*s.sim.fabric, 1, 1, time_mode::virtual_);
-    coro::blocking_transactor queries_of(subscriber, {.timeout = 1ms});
-    queries_of.schedule().set_sa_path(lid(1));
+    coro::blocking_transactor transactor(subscriber, {.timeout = 1ms});
+    transactor.schedule().set_sa_path(lid(1));
     iba::query<iba::InformInfo> what;
     what.where<&iba::InformInfo::LIDRangeBegin>(iba::lid{0xffff}).where<&iba::InformInfo::isGeneric>(u8{1});
     what.where<&iba::InformInfo::subscribe>(u8{1}).where<&iba::InformInfo::type>(u16{0xffff});
     what.where<&iba::InformInfo::trapNumber>(u16{257}).where<&iba::InformInfo::producerType>(u32{0xffffff});
-    REQUIRE(queries_of.SubnAdmSet(what.where<&iba::InformInfo::QPN>(u32{1})));
+    REQUIRE(transactor.SubnAdmSet(what.where<&iba::InformInfo::QPN>(u32{1})));
     REQUIRE(subscriber.serve({iba::MgmtClass::SubnAdm, 2, mad::methods(iba::Method::Report)}) == 0);
 
     s.set_pkeys(neighbor, {0xffff, 0x8005});

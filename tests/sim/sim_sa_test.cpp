@@ -91,7 +91,7 @@ unsigned ends(const topology& t) {
 template <class R> void check_components(managed& m) {
     const std::vector<R> all = m.table<R>();
     REQUIRE(all.size() > 1);
-    unsigned requested = 0;
+    unsigned request_count = 0;
     for (const iba::field_info& field : iba::fields_of(iba::info_of<R>)) {
         if (field.row.is_reserved || field.row.nested) continue;
         if (!iba::component_mask(iba::info_of<R>, field.name)) continue;
@@ -105,10 +105,10 @@ template <class R> void check_components(managed& m) {
             std::copy_if(all.begin(), all.end(), std::back_inserter(wanted), is_meant);
             INFO(iba::info_of<R>.name << '.' << field.name << '=' << text.value());
             CHECK(m.table(query) == wanted);
-            ++requested;
+            ++request_count;
         }
     }
-    CHECK(requested > 3);
+    CHECK(request_count > 3);
 }
 
 } // namespace

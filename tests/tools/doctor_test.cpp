@@ -180,9 +180,9 @@ TEST_CASE("doctor checks a simulated fabric and skips the local machine") {
           std::map<std::string, std::string>{
               {"device", "skipped"}, {"names", "ok"}, {"SMP", "skipped"}, {"SM", "ok"}, {"SA", "ok"}});
     CHECK_THAT(by_sa.out, Contains("Master, GUID ") && Contains(", according to the SA\""));
-    const process_result no_node = run({"doctor", "--fabric", "ibsim:no-such-server"});
-    CHECK(no_node.status == 1);
-    CHECK_THAT(no_node.out, Contains("bad      fabric  no ibsim server at socket name 'no-such-server'"));
+    const process_result no_server = run({"doctor", "--fabric", "ibsim:no-such-server"});
+    CHECK(no_server.status == 1);
+    CHECK_THAT(no_server.out, Contains("bad      fabric  no ibsim server at socket name 'no-such-server'"));
     check_failure(run({"doctor", "--fabric", "token-ring"}), 2, "invalid fabric 'token-ring'");
 }
 

@@ -342,12 +342,12 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
         global_options o;
         o.fabric = fmt::format("sim:{},at=h-1 HCA-1,sm=1,time=virtual{}{}", topology_file, p.faults.empty() ? "" : ",",
                                p.faults);
-        sweep_config plan;
-        plan.every = scrapes_apart;
-        plan.count = scrapes;
-        plan.refresh = 60s;
-        plan.details = comad::counters::health_details();
-        plan.wants = [](const comad::discovery::node&) { return true; };
+        sweep_config config;
+        config.every = scrapes_apart;
+        config.count = scrapes;
+        config.refresh = 60s;
+        config.details = comad::counters::health_details();
+        config.wants = [](const comad::discovery::node&) { return true; };
         session in(o);
         REQUIRE(in.is_virtual());
         const sweep_listener listener{
@@ -358,7 +358,7 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
             [](const std::string&) {},
             [](const std::string&) {},
         };
-        sweep_loop all(in, plan, names, listener);
+        sweep_loop all(in, config, names, listener);
         in.run(all.run());
     }
 }
@@ -444,9 +444,9 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     out.note_back(0, lost, 0);
     global_options o;
     o.fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
-    sweep_config plan;
-    plan.count = 1;
-    plan.wants = [](const comad::discovery::node&) { return true; };
+    sweep_config config;
+    config.count = 1;
+    config.wants = [](const comad::discovery::node&) { return true; };
     const auto names = std::make_shared<const comad::discovery::node_names>();
     session in(o);
     // The view refers to objects that must live until the sweeps end.
@@ -460,7 +460,7 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
             CHECK_THAT(ibtool_rig::read_file(where.file), Catch::Contains("\ninfiniband_device_up 1\n"));
         },
         [](const std::string&) {}, [](const std::string&) {}};
-    sweep_loop all(in, plan, names, listener);
+    sweep_loop all(in, config, names, listener);
     CHECK(in.run(all.run()) == complete);
 }
 

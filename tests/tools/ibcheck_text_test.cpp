@@ -163,15 +163,15 @@ TEST_CASE("addresses belong to end ports, which are CA ports and port 0 of a swi
 }
 
 TEST_CASE("counters above their threshold and saturated counters are reported") {
-    iba::pm::PortCounters reported;
-    reported.symbolErrorCounter = 10;
-    reported.portRcvErrors = 11;
-    reported.portXmitDiscards = 100;
-    reported.VL15Dropped = 101;
-    reported.portXmitData = 4'000'000'000;
-    reported.localLinkIntegrityErrors = 15; // the largest value of its 4 bits
+    iba::pm::PortCounters values;
+    values.symbolErrorCounter = 10;
+    values.portRcvErrors = 11;
+    values.portXmitDiscards = 100;
+    values.VL15Dropped = 101;
+    values.portXmitData = 4'000'000'000;
+    values.localLinkIntegrityErrors = 15; // the largest value of its 4 bits
     counters::counter_values counters;
-    counters.take(reported, {});
+    counters.take(values, {});
     error_thresholds limits = default_thresholds();
     const check_result v{check_result::subject::errors, 7, 3, "leaf 1", check_counters(counters, limits)};
     CHECK(text_of(v, {}) == "#warn: counter PortRcvErrors = 11 \t(threshold 10) lid 7 port 3\n"

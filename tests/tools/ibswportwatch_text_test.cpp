@@ -20,22 +20,22 @@ const mad::time_point beginning{};
 
 /// Returns counters of a port whose PMA supports only PortCounters.
 counters::sample narrow(mad::duration at, u32 data, u16 symbols) {
-    iba::pm::PortCounters reported;
-    reported.portXmitData = data;
-    reported.symbolErrorCounter = symbols;
+    iba::pm::PortCounters values;
+    values.portXmitData = data;
+    values.symbolErrorCounter = symbols;
     counters::sample s{beginning + at, {}};
-    s.counters.take(reported, {});
+    s.counters.take(values, {});
     return s;
 }
 
 /// Returns counters of a port whose PMA also supports PortCountersExtended for data.
 counters::sample wide(mad::duration at, u64 data) {
-    iba::pm::PortCountersExt reported;
-    reported.portRcvData = data;
+    iba::pm::PortCountersExt values;
+    values.portRcvData = data;
     counters::capabilities can;
     can.extended = true;
     counters::sample s{beginning + at, {}};
-    s.counters.take(reported, can);
+    s.counters.take(values, can);
     return s;
 }
 

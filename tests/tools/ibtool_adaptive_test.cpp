@@ -101,8 +101,8 @@ TEST_CASE("ibcheckroutes queries ARInfo only at switches that support it") {
         run({"ibcheckroutes", "--fabric", "sim:" + others + ",sm=host,at=host,time=virtual", "-d"});
     CHECK(r.status == 0);
     CHECK_THAT(r.err, !Contains("MlnxARInfo") && !Contains("0xff20"));
-    const process_result requested = run({"ibcheckroutes", "--fabric", tree, "-d"});
-    CHECK_THAT(requested.err, Contains("MlnxARInfo") || Contains("0xff20"));
+    const process_result checked = run({"ibcheckroutes", "--fabric", tree, "-d"});
+    CHECK_THAT(checked.err, Contains("MlnxARInfo") || Contains("0xff20"));
 }
 
 } // namespace ibtool_adaptive_test

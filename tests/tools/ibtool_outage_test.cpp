@@ -274,9 +274,9 @@ TEST_CASE("long-running commands wait for an ibsim that is not ready, and a sign
 }
 
 TEST_CASE("commands that end by themselves fail at once without ibsim, and permanent errors always fail") {
-    const words no_node{"--fabric", "ibsim:comad-test-nobody-serves-this"};
+    const words no_server{"--fabric", "ibsim:comad-test-nobody-serves-this"};
     for (const words& command : {words{"sweep"}, words{"ibping", "-c", "1", "1"}, words{"ibnetdiscover"}})
-        check_failure(run(command + no_node), 1, "no ibsim server at");
+        check_failure(run(command + no_server), 1, "no ibsim server at");
     for (const words& command : {words{"sweep", "--every", "1s"}, words{"watch"}, words{"ibping", "-S"}}) {
         check_failure(run(command + words{"--fabric", "nonsense"}), 2, "invalid fabric 'nonsense'");
         check_failure(run(command + words{"--fabric", "sim:/no/such/file"}), 1, "/no/such/file");

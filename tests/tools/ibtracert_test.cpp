@@ -99,8 +99,8 @@ TEST_CASE("ibtracert -m prints the route of multicast packets as infiniband-diag
 
 TEST_CASE("ibtracert -m --sa reads the tables from the SA") {
     const subnet s;
-    const words no_node{"ibtracert", "-m", "0xc000", s.lid_at(ca_route), s.lid_at("0,2"), "--sa", "-d"};
-    const process_result r = s.ours(no_node);
+    const words command{"ibtracert", "-m", "0xc000", s.lid_at(ca_route), s.lid_at("0,2"), "--sa", "-d"};
+    const process_result r = s.ours(command);
     CHECK(r.status == 1);
     CHECK_THAT(r.err, Contains("SAMulticastForwardingTableRecord") && !Contains("SMPFormat"));
 }

@@ -34,11 +34,11 @@ rdma_bw_link connected(unsigned short port) {
 }
 
 /// Returns the message that receive_end() throws for this text from a client.
-std::string refusal_of(const std::string& printed) {
+std::string refusal_of(const std::string& line) {
     const unsigned short port = free_port();
     auto client = std::async(std::launch::async, [&] {
         rdma_bw_link link = connected(port);
-        link.send(printed);
+        link.send(line);
     });
     rdma_bw_link link = rdma_bw_link::accept(port, false);
     const std::string refusal = message_of([&] { link.receive_end(); });
@@ -86,8 +86,8 @@ TEST_CASE("rdma_bw accepts only valid numbers from its peer") {
     const std::string good =
         R"({"rdma_bw":1,"LID":1,"GID":"::","QPN":1,"PSN":1,"MTU":1,"address":1,"rkey":1,"size":1,"writes":1,"both_ways":0})";
     const auto with = [&](const std::string& was, const std::string& is) {
-        std::string printed = good;
-        return refusal_of(printed.replace(printed.find(was), was.size(), is));
+        std::string line = good;
+        return refusal_of(line.replace(line.find(was), was.size(), is));
     };
     CHECK(refusal_of(good) == "nothing was thrown");
     CHECK_THAT(refusal_of("GET / HTTP/1.1\r"), Contains("does not run this version of rdma_bw"));

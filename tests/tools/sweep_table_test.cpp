@@ -24,11 +24,11 @@ struct one_port {
         s.nodes[0].description = "host";
         s.nodes[0].ports.resize(2);
     }
-    static counters::sweep seen(mad::duration at, const iba::pm::PortCounters& reported) {
+    static counters::sweep seen(mad::duration at, const iba::pm::PortCounters& values) {
         counters::sweep one;
         one.begin = one.end = mad::time_point(at);
         one.ports.push_back({{0, 1}, true, {mad::time_point(at), {}}, {}});
-        one.ports[0].counters.counters.take(reported, {});
+        one.ports[0].counters.counters.take(values, {});
         return one;
     }
     counters::sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
@@ -93,16 +93,16 @@ TEST_CASE("a table column contains the value of its heading") {
 
 TEST_CASE("only a saturated total is followed by a plus") {
     const one_port p;
-    iba::pm::PortCounters reported;
-    reported.portXmitData = 0xffffffff; // 4-byte words: 17179869180 bytes
-    reported.portRcvData = 0xfffffffe;
-    reported.portXmitPkts = 1000;
-    reported.portRcvPkts = 0xffffffff;
-    reported.symbolErrorCounter = 7;
-    CHECK(p.row(p.seen(0s, reported)) == words{"host", "1", "17.2G+", "17.2G", "1000", "4.3G+", "-", "7"});
-    reported.localLinkIntegrityErrors = 15; // the largest value of 4 bits
-    CHECK(p.row(p.seen(0s, reported)).back() == "22+");
-    CHECK_THAT(sweep_json(p.view(p.seen(0s, reported))),
+    iba::pm::PortCounters values;
+    values.portXmitData = 0xffffffff; // 4-byte words: 17179869180 bytes
+    values.portRcvData = 0xfffffffe;
+    values.portXmitPkts = 1000;
+    values.portRcvPkts = 0xffffffff;
+    values.symbolErrorCounter = 7;
+    CHECK(p.row(p.seen(0s, values)) == words{"host", "1", "17.2G+", "17.2G", "1000", "4.3G+", "-", "7"});
+    values.localLinkIntegrityErrors = 15; // the largest value of 4 bits
+    CHECK(p.row(p.seen(0s, values)).back() == "22+");
+    CHECK_THAT(sweep_json(p.view(p.seen(0s, values))),
                Catch::Contains(R"("pegged":["portXmitData","portRcvPkts","localLinkIntegrityErrors"])"));
 }
 

@@ -319,21 +319,21 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
         lossy.request_loss = lossy.reply_loss = 0.1;
         running_relay fabric(server, lossy), relay(fabric, kernel);
         check_same_topology(run_beside(relay.sockname(), "ibnetdiscover"), run_beside(server, "ibnetdiscover"));
-        const relay_counts requested = relay.end().at(0), sent = fabric.end().at(0);
-        CHECK(requested.repeated > 0);
-        CHECK(requested.given_back == 0);
-        CHECK(requested.replies.came == requested.requests.came);
-        CHECK(sent.requests.came == requested.requests.came + requested.repeated);
+        const relay_counts counts = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(counts.repeated > 0);
+        CHECK(counts.given_back == 0);
+        CHECK(counts.replies.came == counts.requests.came);
+        CHECK(sent.requests.came == counts.requests.came + counts.repeated);
     }
     SECTION("up to the number of retries, then returns the request") {
         lossy.request_loss = 1;
         kernel.kernel_retries = 2;
         running_relay fabric(server, lossy), relay(fabric, kernel);
         CHECK(query_at_once(relay, 4, 1s) == std::vector<bool>(4, false));
-        const relay_counts requested = relay.end().at(0), sent = fabric.end().at(0);
-        CHECK(requested.requests.came == 4);
-        CHECK(requested.repeated == 4 * 2);
-        CHECK(requested.given_back == 4);
+        const relay_counts counts = relay.end().at(0), sent = fabric.end().at(0);
+        CHECK(counts.requests.came == 4);
+        CHECK(counts.repeated == 4 * 2);
+        CHECK(counts.given_back == 4);
         CHECK(sent.requests.came == 4 * 3);
     }
     SECTION("with one reply per request") {
@@ -342,10 +342,10 @@ TEST_CASE("a relay in kernel mode retries lost requests for its clients") {
         running_relay fabric(server, lossy), relay(fabric, kernel);
         // The replies to the repeated first request arrive before the reply to the second request.
         CHECK(query_one_by_one(relay, 2) == std::vector<bool>(2, true));
-        const relay_counts requested = relay.end().at(0);
-        CHECK(requested.repeated > 0);
-        CHECK(requested.unawaited > 0);
-        CHECK(requested.replies.came == 2);
+        const relay_counts counts = relay.end().at(0);
+        CHECK(counts.repeated > 0);
+        CHECK(counts.unawaited > 0);
+        CHECK(counts.replies.came == 2);
     }
 }
 

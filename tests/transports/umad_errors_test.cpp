@@ -44,12 +44,12 @@ struct device {
     umad_transport transport{kernel.device(), kernel.options()};
     mad::time_point now{1h};
     std::array<u8, 1024> buffer{};
-    request requested;
+    request sent_request;
 
     device() { transport.set_now(now); }
     void pass(mad::duration time) { transport.set_now(now += time); }
     mad::received receive() { return transport.receive(buffer); }
-    mad::send_result send() { return transport.send(requested()); }
+    mad::send_result send() { return transport.send(sent_request()); }
     bool readable() const {
         pollfd waiting{transport.native_handle(), POLLIN, 0};
         return ::poll(&waiting, 1, 0) == 1;

@@ -725,15 +725,15 @@ TEST_CASE("a manager on the virtual device serves its port, and the SMA keeps ru
     s.run(1ms);
     CHECK(tool.read().size() == 320);
 
-    simulated no_node("single");
-    program there(no_node.port);
+    simulated without_manager("single");
+    program there(without_manager.port);
     REQUIRE(there.add(0x81, 1, 0, 0, 0, 0) == 0);
-    CHECK((capability_mask(no_node, there, 0) & is_sm) == 0);
-    CHECK(no_node.port.claim_sm());
-    CHECK_FALSE(no_node.port.claim_sm());
-    CHECK((capability_mask(no_node, there, 0) & is_sm) != 0);
-    no_node.port.give_up_sm();
-    CHECK((capability_mask(no_node, there, 0) & is_sm) == 0);
+    CHECK((capability_mask(without_manager, there, 0) & is_sm) == 0);
+    CHECK(without_manager.port.claim_sm());
+    CHECK_FALSE(without_manager.port.claim_sm());
+    CHECK((capability_mask(without_manager, there, 0) & is_sm) != 0);
+    without_manager.port.give_up_sm();
+    CHECK((capability_mask(without_manager, there, 0) & is_sm) == 0);
 }
 
 TEST_CASE("a server on the virtual device receives the headers of Linux, whatever Q_Key was written") {
