@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// prometheus.cpp - sweeps in Prometheus' text format: writes sweeps in the Prometheus text format, one family of series after the other.
+// prometheus.cpp - formats sweeps for Prometheus: one family of series after the other.
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/counters/formats.hpp>
 #include <comad/discovery/database/detail/link.hpp>
@@ -95,29 +95,26 @@ std::string fabric_label(const exposed_sweep& e) {
     return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
 }
 
-std::string place_of(const exposed_sweep& e, iba::guid nodeGUID, unsigned port) {
+std::string port_labels(const exposed_sweep& e, iba::guid nodeGUID, unsigned port) {
     const std::string label = fabric_label(e);
     return fmt::format("{}{}node_guid=\"{}\",port=\"{}\"", label, label.empty() ? "" : ",", nodeGUID, port);
 }
 
-std::string place(const exposed_sweep& e, discovery::port_ref where) {
-    return place_of(e, e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
+std::string port_labels(const exposed_sweep& e, discovery::port_ref where) {
+    return port_labels(e, e.view.subnet.nodes[where.node].info.nodeGUID, where.port);
 }
 
-/// Returns the name of a node that may be missing from the subnet.
-std::string name_of_known(const exposed_sweep& e, iba::guid nodeGUID) {
-    if (const discovery::node* n = e.view.subnet.find(nodeGUID)) return e.view.names.of(*n);
-    const known_node* const known = e.missing ? e.missing->find(nodeGUID) : nullptr;
-    discovery::node named;
-    named.info.nodeGUID = nodeGUID;
-    if (known) named.description = known->description;
-    return e.view.names.of(named);
-}
+/// Return the name of a node that may be missing from the subnet.
 std::string name_of_known(const exposed_sweep& e, const known_node& known) {
     discovery::node named;
     named.info.nodeGUID = known.nodeGUID;
     named.description = known.description;
     return e.view.names.of(named);
+}
+std::string name_of_known(const exposed_sweep& e, iba::guid nodeGUID) {
+    if (const discovery::node* n = e.view.subnet.find(nodeGUID)) return e.view.names.of(*n);
+    const known_node* const known = e.missing ? e.missing->find(nodeGUID) : nullptr;
+    return name_of_known(e, known ? *known : known_node{.nodeGUID = nodeGUID, .nodeType = {}, .description = {}});
 }
 
 /// Returns the port at the other end of a cable. If the link is down, returns the neighbor that was known before.
@@ -159,18 +156,18 @@ std::string what_is_known(const exposed_sweep& e, discovery::port_ref where) {
     const sweep_view& v = e.view;
     const discovery::node& n = v.subnet.nodes[where.node];
     const discovery::port& end = v.subnet.end_port(where);
-    return fmt::format("{},node={},type=\"{}\",lid=\"{}\"{}", place(e, where), quoted_label(v.names.of(n)), type_of(n),
-                       end.info ? value(end.info->LID) : 0, peer_labels(e, far_end_of(e, where)));
+    return fmt::format("{},node={},type=\"{}\",lid=\"{}\"{}", port_labels(e, where), quoted_label(v.names.of(n)),
+                       type_of(n), end.info ? value(end.info->LID) : 0, peer_labels(e, far_end_of(e, where)));
 }
 
 std::string link_labels(const exposed_sweep& e, const known_link& l) {
-    return fmt::format("{},node={}{}", place_of(e, l.a.nodeGUID, l.a.port),
+    return fmt::format("{},node={}{}", port_labels(e, l.a.nodeGUID, l.a.port),
                        quoted_label(name_of_known(e, l.a.nodeGUID)), peer_labels(e, l.b));
 }
 
 /// Returns the labels of a port that could not be read, or of a whole node.
 std::string missing_labels(const exposed_sweep& e, const known_node& node, unsigned port, std::string_view cause) {
-    return fmt::format("{},node={}{},cause=\"{}\"", place_of(e, node.nodeGUID, port),
+    return fmt::format("{},node={}{},cause=\"{}\"", port_labels(e, node.nodeGUID, port),
                        quoted_label(name_of_known(e, node)), peer_labels(e, only_far_end_of(e, node.nodeGUID)), cause);
 }
 
@@ -181,7 +178,7 @@ std::string problem_labels(const exposed_sweep& e, const discovery::failure& p) 
     std::optional<known_end> peer;
     if (found != s.by_guid.end() && p.where.port != 0 && p.where.port < s.nodes[found->second].ports.size())
         peer = far_end_of(e, {found->second, p.where.port});
-    return fmt::format("{},node={}{},kind=\"{}\"", place_of(e, p.where.nodeGUID, p.where.port),
+    return fmt::format("{},node={}{},kind=\"{}\"", port_labels(e, p.where.nodeGUID, p.where.port),
                        quoted_label(name_of_known(e, p.where.nodeGUID)), peer_labels(e, peer), name_of(p.kind));
 }
 
@@ -373,7 +370,7 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     for (const exposed_sweep& e : all)
         for (std::size_t i = 0; e.findings && i < e.findings->size(); ++i) {
             const health_finding& f = (*e.findings)[i];
-            out.add(fmt::format("{},rule=\"{}\",severity=\"{}\"{}", place(e, f.where), name_of(f.why),
+            out.add(fmt::format("{},rule=\"{}\",severity=\"{}\"{}", port_labels(e, f.where), name_of(f.why),
                                 name_of(f.how_bad), f.counter.empty() ? "" : fmt::format(",counter=\"{}\"", f.counter)),
                     "1");
             if (out.is_piece()) {
@@ -385,7 +382,7 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     std::vector<std::vector<std::string>> places(all.size());
     for (std::size_t i = 0; i < all.size(); ++i)
         for (const reading& l : all[i].view.now.ports) {
-            places[i].push_back(place(all[i], l.where));
+            places[i].push_back(port_labels(all[i], l.where));
             out.add(what_is_known(all[i], l.where), "1");
             if (out.is_piece()) {
                 piece = out.take();
