@@ -292,8 +292,8 @@ private:
             if (has_wide && reports_wide(c, can_)) reported_[c] = {true, true, port_.wide[c]};
             else if (has_narrow && reports_narrow(c, can_)) reported_[c] = {true, false, port_.narrow[c]};
             const auto id = static_cast<counter>(c);
-            expect(sample_.counters.has(id) == reported_[c].valid, "whether a counter is told");
-            expect(sample_.counters[id] == reported_[c].value, "what a counter says");
+            expect(sample_.counters.has(id) == reported_[c].valid, "whether a counter is reported");
+            expect(sample_.counters[id] == reported_[c].value, "the value of a counter");
             if (!reported_[c].valid) continue;
             const unsigned width = reported_[c].is_wide ? 64 : places[c].narrow_bits;
             expect(sample_.counters.width(id) == width, "the width of a counter");
@@ -729,7 +729,7 @@ private:
         }
         expect(have.mads == mads, "the number of MADs");
         std::ranges::sort(arrived_);
-        expect(arrived_ == reported, "the ports that were told one by one");
+        expect(arrived_ == reported, "the ports that were reported one by one");
         for (pma_node& n : nodes_) {
             n.mads = n.silences = n.sums = 0;
             n.cleared.clear();
@@ -784,8 +784,8 @@ private:
         if (is_sum_reported)
             expect(is_all(node, wanted, n) && node.can.all_ports, "a sum of ports that are not wanted");
         if (how_.is_too_much && !has_silence && node.has_sum && is_all(node, wanted, n) && wanted.size() > 1)
-            expect(sum != have.sums.end() && is_sum_reported == !node.refuses_sums, "a sum that is to be asked for");
-        else if (!has_silence) expect(!is_sum_reported, "a sum that is not to be asked for");
+            expect(sum != have.sums.end() && is_sum_reported == !node.refuses_sums, "a sum that must be queried");
+        else if (!has_silence) expect(!is_sum_reported, "a sum that must not be queried");
         if (is_sum_reported) check_sum(node, *sum);
 
         for (const u8 p : wanted) {
@@ -925,7 +925,7 @@ private:
             for (const u8 p : expected) places_expected.push_back(p == 255 ? u8{0} : p);
         places_expected.erase(std::ranges::unique(places_expected).begin(), places_expected.end());
         std::ranges::sort(places_reported);
-        expect(places_reported == places_expected, "where it was not cleared");
+        expect(places_reported == places_expected, "the locations that were not cleared");
         for (u8 p = 0; p < node.ports.size(); ++p) check_registers(node, p, expected);
     }
     void check_registers(const pma_node& node, u8 p, const std::vector<u8>& cleared) const {

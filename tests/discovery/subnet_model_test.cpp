@@ -419,7 +419,7 @@ private:
         expect(entered < want.ports.size() && have.info == made_.info_at({n, entered}), "NodeInfo");
         if (is_reached) expect(std::ranges::equal(have.route.hops(), view_.routes[n]), "a route");
         expect(have.description == (reported_.descriptions.contains(n) ? want.description : ""), "a description");
-        expect(have.switch_info.has_value() == reported_.switch_infos.contains(n), "whether SwitchInfo was told");
+        expect(have.switch_info.has_value() == reported_.switch_infos.contains(n), "whether SwitchInfo was reported");
         expect(!have.switch_info || *have.switch_info == want.switch_info, "SwitchInfo");
         expect(have.is_switch() == want.is_switch(), "whether it is a switch");
         expect(have.ports.size() == want.ports.size(), "the number of ports");
@@ -429,7 +429,7 @@ private:
     }
     void compare_port(port_ref r, const discovery::port& have) const {
         const made_port& want = made_.at(r);
-        expect(have.info.has_value() == reported_.infos.contains({r.node, r.port}), "whether PortInfo was told");
+        expect(have.info.has_value() == reported_.infos.contains({r.node, r.port}), "whether PortInfo was reported");
         PortInfo info = want.info;
         if (have.info) info.localPortNum = have.info->localPortNum; // depends on the port by which the route enters
         expect(!have.info || *have.info == info, "PortInfo");
@@ -579,7 +579,7 @@ private:
         check_keys(found);
         // A node that fails to reply twice in a row is not queried further. What is known of such a node depends on the
         // order.
-        if (!stops_ && !has_holes_) expect(reported_ == expected.all, "what was told is not all that there is");
+        if (!stops_ && !has_holes_) expect(reported_ == expected.all, "the nodes did not report all that they have");
         check_failures(found, expected, is_shared);
         expect(progress.nodes == found.nodes.size(), "progress: nodes");
         expect(progress.links == found.link_count(), "progress: links");

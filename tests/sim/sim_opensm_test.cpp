@@ -71,7 +71,7 @@ public:
                                           .where<&MCMemberRecord::rateSelector>(iba::Selector::LessThan)
                                           .where<&MCMemberRecord::rate>(iba::Rate::r10));
         set("join nothing", join(group, port_a, 0));
-        set("join of nobody", join(group, absent, 1));
+        set("join of an absent port", join(group, absent, 1));
         set("join without a state", iba::query<MCMemberRecord>{}.where<&MCMemberRecord::MGID>(group));
         set("no group", join(absent, port_a, 1));
         leave("leave as a sender", join(group, port_a, 4));
@@ -117,9 +117,9 @@ public:
         report("set beyond the table", umad_.SubnAdmSet(with(200, 0, 1)));
         report("set without a block",
                umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}.where<&GUIDInfoRecord::LID>(here_)));
-        report("set of nobody", umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}
-                                                     .where<&GUIDInfoRecord::LID>(iba::lid{0x1000})
-                                                     .where<&GUIDInfoRecord::blockNum>(u8{0})));
+        report("set of an absent port", umad_.SubnAdmSet(iba::query<GUIDInfoRecord>{}
+                                                             .where<&GUIDInfoRecord::LID>(iba::lid{0x1000})
+                                                             .where<&GUIDInfoRecord::blockNum>(u8{0})));
         report("delete a GUID", umad_.SubnAdmDelete(with(0, 3, 0)));
         report("delete the port's own", umad_.SubnAdmDelete(with(0, 0, 0)));
     }

@@ -1164,10 +1164,10 @@ inline void engine_model::compare_counters() {
     is(c.expired_reports, count_.expired_reports, "expired_reports");
     is(c.mismatched, count_.mismatched, "mismatched");
     is(c.malformed, count_.malformed, "malformed");
-    is(reported_[0], 0, "sends that the trace tells");
-    is(reported_[1], 0, "retries that the trace tells");
-    is(reported_[4], c.stale + c.mismatched + c.malformed - tiny_, "what the trace tells that nobody expected");
-    is(answers_to_report_, 0, "replies that the trace tells");
+    is(reported_[0], 0, "sends in the trace");
+    is(reported_[1], 0, "retries in the trace");
+    is(reported_[4], c.stale + c.mismatched + c.malformed - tiny_, "unexpected MADs in the trace");
+    is(answers_to_report_, 0, "replies in the trace");
 }
 
 /// Compares the number of MADs in flight.
