@@ -89,7 +89,7 @@ public:
 
 /// The state of an attempt at one instant.
 struct seen {
-    u32 tid = 0, index = 0;
+    u32 tid = 0;
     attempt_state state = attempt_state::unused;
     const mad::operation* owner = nullptr;
     bool latest = false, measured = false, queued_at_peer = false, remembered = false, armed = false;
@@ -106,12 +106,13 @@ public:
     attempts_seen(const mad::engine& engine, u32& used) {
         const auto& table = mad::engine_inspector::attempts(engine);
         const u32 end = std::min(used + 64, table.size());
+        positions_.resize(end);
         for (u32 i = 0; i < end; ++i) {
             const mad::detail::attempt& a = table[i];
             if (a.state == attempt_state::unused) continue;
             used = std::max(used, i + 1);
+            positions_[i] = static_cast<u32>(all_.size()) + 1;
             all_.push_back({.tid = table.tid(i),
-                            .index = i,
                             .state = a.state,
                             .owner = a.owner,
                             .latest = a.owner && a.owner->latest == i,
@@ -127,12 +128,16 @@ public:
     const std::vector<seen>& all() const { return all_; }
     /// Returns null if the attempt is not in use.
     const seen* find(u32 tid) const {
-        const auto at = std::ranges::lower_bound(all_, tid & mask_, {}, &seen::index);
-        return at != all_.end() && at->tid == tid ? &*at : nullptr;
+        const u32 index = tid & mask_;
+        if (index >= positions_.size() || positions_[index] == 0) return nullptr;
+        const seen& a = all_[positions_[index] - 1];
+        return a.tid == tid ? &a : nullptr;
     }
 
 private:
     std::vector<seen> all_;
+    std::vector<u32>
+        positions_; // by index: the position in all_ plus one, or 0. A search would take most of the test's time.
     u32 mask_ = 0;
 };
 
