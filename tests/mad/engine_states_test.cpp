@@ -159,6 +159,26 @@ bool holds(attempt_condition c, const seen& a) {
     return false;
 }
 
+/// A set of events, without memory of its own: the test makes millions of them.
+template <class Event> class event_set {
+public:
+    void insert(Event e) { bits_ |= bit(e); }
+    bool contains(Event e) const { return (bits_ & bit(e)) != 0; }
+    bool includes(event_set other) const { return (other.bits_ & ~bits_) == 0; }
+    bool empty() const { return bits_ == 0; }
+    u64 bits() const { return bits_; }
+    /// Prints the numbers of the events.
+    friend std::ostream& operator<<(std::ostream& out, event_set s) {
+        for (int i = 0; i < 64; ++i)
+            if (s.bits_ >> i & 1) out << ' ' << i;
+        return out;
+    }
+
+private:
+    static u64 bit(Event e) { return u64{1} << static_cast<int>(e); }
+    u64 bits_ = 0;
+};
+
 /// How often each row occurred.
 struct coverage {
     std::array<u64, attempt_transitions.size()> attempts{};
@@ -171,6 +191,7 @@ public:
     using row = typename Table::value_type;
     using state = decltype(row::from);
     using event = decltype(row::event);
+    using events = event_set<event>;
 
     reference_model(const Table& table, Holds holds) : table_(table), holds_(holds) {}
     /// Applies events that certainly happened, in order. Returns false if a row is missing.
@@ -186,20 +207,20 @@ public:
     }
     /// Returns whether `to` is reachable from `from`. Each event of `possible` may occur any number of times. All
     /// events of `required` must occur, unless the state `end` is reached.
-    bool leads(state from, state to, const std::set<event>& possible, const std::set<event>& required, state end,
+    bool leads(state from, state to, events possible, events required, state end,
                std::vector<std::size_t>& used) const {
         struct node {
             state at;
-            std::set<event> done;
+            events done;
             std::vector<std::size_t> path;
         };
         std::deque<node> open{{from, {}, {}}};
-        std::set<std::pair<state, std::set<event>>> known;
+        std::set<std::pair<state, u64>> known;
         while (!open.empty()) {
             node n = std::move(open.front());
             open.pop_front();
-            if (!known.emplace(n.at, n.done).second) continue;
-            const bool is_complete = n.at == end || std::ranges::includes(n.done, required);
+            if (!known.emplace(n.at, n.done.bits()).second) continue;
+            const bool is_complete = n.at == end || n.done.includes(required);
             if (n.at == to && is_complete) {
                 used.insert(used.end(), n.path.begin(), n.path.end());
                 return true;
@@ -428,7 +449,7 @@ private:
         const seen now = is ? *is : seen{};
         const seen facts = is_new ? now : *was;
         std::vector<attempt_event> certain;
-        std::set<attempt_event> possible, required;
+        event_set<attempt_event> possible, required;
         attempt_state s = is_new ? attempt_state::unused : facts.state;
 
         if (is_new) certain.push_back(attempt_event::started);
@@ -479,11 +500,8 @@ private:
             std::ostringstream text;
             text << "an attempt went from state " << int(first) << " to " << int(now.state) << "; certain events:";
             for (const auto e : certain) text << ' ' << int(e);
-            text << "; required:";
-            for (const auto e : required) text << ' ' << int(e);
-            text << "; owned " << (facts.owner != nullptr) << ", latest " << facts.latest << ", measured "
-                 << facts.measured << "; possible:";
-            for (const auto e : possible) text << ' ' << int(e);
+            text << "; required:" << required << "; owned " << (facts.owner != nullptr) << ", latest " << facts.latest
+                 << ", measured " << facts.measured << "; possible:" << possible;
             note(text.str());
         }
         for (const std::size_t i : used) ++covered_.attempts[i];
@@ -492,7 +510,7 @@ private:
     void check_operation(const request& o, operation_state was, unsigned attempts_before, const events& known,
                          const attempts_seen& after, const std::set<const mad::operation*>& retried) {
         std::vector<operation_event> certain;
-        std::set<operation_event> possible, required;
+        event_set<operation_event> possible, required;
         operation_state s = was;
         const bool is_subject = known.subject == &o;
         // A submission has three rows. The state decides which row applies, unless the transport ended the operation in
@@ -506,7 +524,10 @@ private:
             possible.insert(operation_event::attempt_restored);
             if (known.of_target == attempt_event::send_expired) possible.insert(operation_event::attempt_lost);
         }
-        if (known.is_on_time) possible.insert({operation_event::attempt_lost, operation_event::deadline});
+        if (known.is_on_time) {
+            possible.insert(operation_event::attempt_lost);
+            possible.insert(operation_event::deadline);
+        }
         const bool stayed_queued = was == operation_state::retry_queued && o.state == was && !retried.contains(&o);
         if (known.is_on_time && stayed_queued && o.attempts > attempts_before)
             required.insert(operation_event::deadline);
@@ -536,8 +557,7 @@ private:
             std::ostringstream text;
             text << "an operation went from state " << int(was) << " to " << int(o.state) << "; certain events:";
             for (const auto e : certain) text << ' ' << int(e);
-            text << "; possible:";
-            for (const auto e : possible) text << ' ' << int(e);
+            text << "; possible:" << possible;
             note(text.str());
         }
         for (const std::size_t i : used) ++covered_.operations[i];
