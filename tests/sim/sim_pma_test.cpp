@@ -205,7 +205,7 @@ TEST_CASE("each bit of a counter Set writes only its counter, to its highest val
 
 TEST_CASE("a simulated PMA supports all counter attributes and replies 0x1c for a missing port") {
     rig r;
-    std::set<u16> known;
+    std::set<u16> known{0x10}; // PortSamplesControl
     for (const run& t : runs) known.insert(t.attributeID);
     for (unsigned id = 0x10; id < 0x40; ++id) {
         const auto attributeID = static_cast<u16>(id);
@@ -656,6 +656,40 @@ TEST_CASE("simulated PMAs differ in their capabilities and report them") {
     CHECK(IETF.symbolErrorCounter == 0);
     CHECK(IETF.portXmitWait == 0);
     CHECK(r.get<PortCounters>(2, "spine-0002").portXmitWait == 0);
+}
+
+TEST_CASE("a simulated PMA reports its tick in PortSamplesControl and rejects a Set of it") {
+    rig r("tick=h-0002 HCA-1:255,tick=spine-0001:0");
+    CHECK(r.get<PortSamplesCtl>(3, "leaf-0002").tick == 7);     // Quantum-2: 8 bytes of the link
+    CHECK(r.get<PortSamplesCtl>(1, "h-0001 HCA-1").tick == 31); // 32 bytes of a lane
+    CHECK(r.get<PortSamplesCtl>(1, "h-0002 HCA-1").tick == 255);
+    CHECK(r.get<PortSamplesCtl>(1, "spine-0001").tick == 0);
+    CHECK(r.status(all_of_port<PortSamplesCtl>(9), "leaf-0002") == 0x1c);
+    CHECK(r.status(all_of_port<PortSamplesCtl>(0), "leaf-0002") == 0x1c);
+    CHECK_THROWS_WITH(make_sim("single,tick=256"), "single: tick=256 is invalid; must be an integer, 0..255");
+}
+
+TEST_CASE("a flow sends and waits for shares of the data rate and of the time while its link is up") {
+    rig r("flow=leaf-0002/3:0.6:0.25,flow=h-0002 HCA-1/1:0.1:0.5,cut=leaf-0002/3@2s");
+    r.set_time(1s);
+    const auto about = [](double events) { return Approx(events).epsilon(1e-6); };
+    // 4X EDR carries 12.5e9 bytes a second. The tick of a Quantum-2 is 8 bytes of the link: 0.64 ns.
+    const auto from = r.get<PortCountersExt>(3, "leaf-0002");
+    CHECK(from.portXmitData == about(0.6 * 12.5e9 / 4));
+    CHECK(from.portXmitPkts == about(0.6 * 12.5e9 / 4096));
+    CHECK(from.portXmitWait == about(0.25 / 0.64e-9));
+    const port& end = r.graph().nodes[*r.graph().find("leaf-0002")].ports[3];
+    const auto to = r.get<PortCountersExt>(end.peer_port, r.graph().nodes[end.peer_node].id);
+    CHECK(to.portRcvData == about(0.6 * 12.5e9 / 4));
+    CHECK(to.portXmitWait == 0);
+    // The tick of the host is 32 bytes of a lane with 25 Gb/s: 10.24 ns.
+    CHECK(r.get<PortCountersExt>(1, "h-0002 HCA-1").portXmitWait == about(0.5 / 10.24e-9));
+    CHECK(r.get<PortCountersExt>(1, "h-0002 HCA-1").portXmitData == about(0.1 * 12.5e9 / 4));
+    r.set_time(10s);
+    CHECK(r.get<PortCountersExt>(3, "leaf-0002").portXmitData == about(2 * 0.6 * 12.5e9 / 4));
+    CHECK_THROWS_WITH(make_sim("single,flow=x"), Catch::StartsWith("single: flow=x is incomplete; expected "));
+    CHECK_THROWS_WITH(make_sim("fattree2,radix=4,flow=leaf-0001/3:2:0"),
+                      "fattree2: flow=2 is not a probability; must be 0..1");
 }
 
 TEST_CASE("basic PMAs are selected as a fraction, as all nodes or by name") {

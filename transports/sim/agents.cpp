@@ -5,6 +5,7 @@
 #include "addressed_ports.hpp"
 #include "mellanox.hpp"
 #include "pma.hpp"
+#include "rates.hpp"
 #include <comad/iba/detail/mellanox.hpp>
 #include <comad/server/detail/reply.hpp>
 
@@ -13,11 +14,19 @@ namespace comad::transports::sim {
 using iba::Method;
 using iba::MgmtClass;
 
+namespace {
+
+/// Returns the PortSamplesControl.Tick that NVIDIA documents for Quantum, or that of Switch-IB 2 for all other nodes.
+u8 usual_tick(const node& n) noexcept { return is_tick_of_link(n) ? 7 : 31; }
+
+} // namespace
+
 agents::agents(topology& t, u64 counter_seed)
     : topology_(t), subnet_(t), ports_(t, counter_seed), congestion_(t),
       pma_capabilities_(t.nodes.size(), pma_ability::all), administrator_(subnet_) {
-    const auto pma = [this](const server::request& r) {
-        return answer_pma(ports_, topology_, here_.node, pma_capabilities_[here_.node], now_, r);
+    for (const node& n : t.nodes) ticks_.push_back(usual_tick(n));
+    const auto performance = [this](const server::request& r) {
+        return answer_pma(ports_, topology_, {here_.node, pma_capabilities_[here_.node], ticks_[here_.node]}, now_, r);
     };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };
@@ -29,7 +38,7 @@ agents::agents(topology& t, u64 counter_seed)
     };
     const u32 gets = mad::methods(Method::Get);
     for (server::responder* r : {&everywhere_, &at_manager_}) {
-        r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, pma);
+        r->add({MgmtClass::Performance, 1, mad::methods(Method::Get, Method::Set)}, performance);
         r->add({MgmtClass::CongestionControl, 2, mad::methods(Method::Get, Method::Set)}, congestion);
         r->add({iba::vend::mellanox_class, 1, gets}, mellanox);
         r->add({server::ping_class, 1, gets, server::openfabrics_oui}, ping);

@@ -23,6 +23,9 @@ public:
     congestion_agents& congestion() noexcept { return congestion_; }
     /// Sets the abilities of a PMA (pma_ability).
     void set_pma(u32 node, u8 capabilities) noexcept { pma_capabilities_[node] = capabilities; }
+    /// PortSamplesControl.Tick of a PMA.
+    void set_tick(u32 node, u8 tick) noexcept { ticks_[node] = tick; }
+    u8 tick(u32 node) const noexcept { return ticks_[node]; }
     /// Sets the keys of all agents; see fabric::set_keys().
     void set_keys(u64 key) noexcept;
     /// Counts links that have gone down or come up, at the given time.
@@ -52,6 +55,7 @@ private:
     counters ports_;
     congestion_agents congestion_;
     std::vector<u8> pma_capabilities_; // capabilities by node
+    std::vector<u8> ticks_;            // PortSamplesControl.Tick by node
     u64 VSKey_ = 0;
     administrator administrator_;
     server::responder everywhere_, at_manager_;

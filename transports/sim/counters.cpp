@@ -114,6 +114,23 @@ void counters::add_load(u32 index, mad::duration up, values& v) const noexcept {
     v.portRcvSwitchRelayErrors += errors / 32;
 }
 
+void counters::add_flows(u32 index, mad::duration down, mad::time_point end, values& v) const noexcept {
+    constexpr u64 words_of_flow_packet = 1024;
+    const auto words_in = [&](const flow& f) {
+        return times_in(f.bytes / 4, std::max(end - f.since - down, mad::duration::zero()));
+    };
+    if (const auto own = flows_.find(index); own != flows_.end()) {
+        const u64 words = words_in(own->second);
+        add_sent(v, words / words_of_flow_packet, words);
+        v.portXmitWait +=
+            times_in(own->second.waiting, std::max(end - own->second.since - down, mad::duration::zero()));
+    }
+    if (const auto other = flows_.find(ports_[index].peer); other != flows_.end()) {
+        const u64 words = words_in(other->second);
+        add_received(v, words / words_of_flow_packet, words);
+    }
+}
+
 values counters::port_values(u32 index, mad::time_point now) const {
     const port_counts& c = ports_[index];
     values v;
@@ -122,6 +139,7 @@ values counters::port_values(u32 index, mad::time_point now) const {
         const outages gone = found == outages_.end() ? outages{} : found->second;
         if (seed_ != 0) add_earlier(index, v);
         add_load(index, gone.since.value_or(now) - loaded_since_ - gone.length, v);
+        if (!flows_.empty()) add_flows(index, gone.length, gone.since.value_or(now), v);
         v.linkDownedCounter += gone.times;
     }
     v.portMulticastXmitPkts = multicast_of(v.portXmitPkts);

@@ -50,6 +50,14 @@ public:
     void link_changed(u32 node, unsigned port, bool is_up, mad::time_point now);
     /// Starts a load. Precondition: no other load was started.
     void carry(const load&, mad::time_point now) noexcept;
+    /// What one port sends, and how often it waits, in addition to the load.
+    struct flow {
+        double bytes = 0;        ///< per second
+        double waiting = 0;      ///< ticks per second
+        mad::time_point since{}; ///< start
+    };
+    /// Starts a flow from a port. Precondition: the port has a cable.
+    void carry_from(u32 node, unsigned port, const flow& f) { flows_[index(node, port)] = f; }
 
     /// Returns the present values of a group.
     counter_row read(const group&, mad::time_point now) const;
@@ -85,6 +93,7 @@ private:
     values port_values(u32 index, mad::time_point now) const;
     void add_earlier(u32 index, values&) const noexcept;
     void add_load(u32 index, mad::duration up, values&) const noexcept;
+    void add_flows(u32 index, mad::duration down, mad::time_point end, values&) const noexcept;
 
     const topology& topology_;
     u64 seed_;
@@ -92,6 +101,7 @@ private:
     mad::time_point loaded_since_{};
     std::vector<u32> first_; // index of port 0, by node
     std::vector<port_counts> ports_;
+    std::unordered_map<u32, flow> flows_;        // by index of the sending port
     std::unordered_map<u32, outages> outages_;   // outages by cable
     std::unordered_map<u64, counter_row> added_; // the written values minus the counts at that time, by key
 };

@@ -30,6 +30,10 @@ void fabric::change_replies(u32 node, iba::MgmtClass mgmt_class, u16 attributeID
 
 void fabric::carry(const load& l) noexcept { core_->carry(l); }
 void fabric::set_pma(u32 node, u8 capabilities) noexcept { core_->set_pma(node, capabilities); }
+void fabric::set_tick(u32 node, u8 tick) noexcept { core_->set_tick(node, tick); }
+void fabric::carry_from(u32 node, unsigned port, double utilization, double congestion) {
+    core_->carry_from(node, port, utilization, congestion);
+}
 void fabric::set_congestion_control(u32 node, bool has_it) noexcept { core_->set_congestion_control(node, has_it); }
 void fabric::log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventSwitch& e) {
     core_->log_congestion(node, port, e);

@@ -3,6 +3,7 @@
 #include "fabric_core.hpp"
 
 #include "agents.hpp"
+#include "rates.hpp"
 #include "router.hpp"
 #include "scripts.hpp"
 #include "sma.hpp"
@@ -129,6 +130,16 @@ void fabric_core::apply_next_change() noexcept {
 void fabric_core::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
 
 void fabric_core::set_pma(u32 node, u8 capabilities) noexcept { agents_->set_pma(node, capabilities); }
+
+void fabric_core::set_tick(u32 node, u8 tick) noexcept { agents_->set_tick(node, tick); }
+
+void fabric_core::carry_from(u32 node, unsigned port, double utilization, double congestion) {
+    const sim::node& from = topology_.nodes[node];
+    const double bits = data_bits_per_second(from.ports[port].active);
+    const double lanes = is_tick_of_link(from) ? 1 : lanes_of(from.ports[port].active);
+    const double bytes_of_tick = (agents_->tick(node) + 1) * lanes;
+    agents_->ports().carry_from(node, port, {utilization * bits / 8, congestion * bits / 8 / bytes_of_tick, now_});
+}
 
 void fabric_core::set_congestion_control(u32 node, bool has_it) noexcept {
     agents_->congestion().set_present(node, has_it);

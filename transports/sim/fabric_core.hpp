@@ -41,6 +41,8 @@ public:
 
     void carry(const load&) noexcept;
     void set_pma(u32 node, u8 capabilities) noexcept;
+    void set_tick(u32 node, u8 tick) noexcept;
+    void carry_from(u32 node, unsigned port, double utilization, double congestion);
     void set_congestion_control(u32 node, bool has_it) noexcept;
     void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventSwitch&);
     void log_congestion(u32 node, unsigned port, const iba::cc::CongestionLogEventCA&);

@@ -103,8 +103,9 @@ u32 find_node(const spec& s, const topology& t, std::string_view key, std::strin
 
 fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
-      congestion_(s.take_all("cc")), adaptive_(s.take_all("ar")), managers_(s.take_all("manager")),
-      flap_(s.take_all("flap")), degraded_(s.take_all("link")) {
+      ticks_(s.take_all("tick")), flows_(s.take_all("flow")), congestion_(s.take_all("cc")),
+      adaptive_(s.take_all("ar")), managers_(s.take_all("manager")), flap_(s.take_all("flap")),
+      degraded_(s.take_all("link")) {
     using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -115,6 +116,8 @@ void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
     for (const auto value : slow_) slow_down(net, value, random);
     for (const auto value : dead_) kill(net, value, here, random);
     for (const auto value : pma_) set_pma(net, value, random);
+    for (const auto value : ticks_) set_tick(net, value, random);
+    for (const auto value : flows_) start_flow(net, value); // after the ticks, which are the unit of waiting
     for (const auto value : congestion_) set_congestion(net, value, random);
     for (const auto value : adaptive_) set_adaptive_routing(net, value, random);
     for (const auto value : managers_) set_manager(net, value);
@@ -144,6 +147,27 @@ void fault_plan::set_pma(fabric& net, std::string_view value, u64& random) const
     const auto parts = split(value, ':').value_or(halves{"1", value});
     const u8 capabilities = capabilities_in(spec_, parts.rest);
     for (const u32 n : nodes_of(net.graph(), "pma", parts.front, no_node, random)) net.set_pma(n, capabilities);
+}
+
+/// Parses TICK or NODE:TICK; a share of nodes can replace NODE.
+void fault_plan::set_tick(fabric& net, std::string_view value, u64& random) const {
+    const auto parts = split(value, ':').value_or(halves{"1", value});
+    const auto tick = static_cast<u8>(spec_.to_number("tick", parts.rest, 0, 255));
+    for (const u32 n : nodes_of(net.graph(), "tick", parts.front, no_node, random)) net.set_tick(n, tick);
+}
+
+/// Parses NODE/PORT:UTILIZATION:CONGESTION.
+void fault_plan::start_flow(fabric& net, std::string_view value) const {
+    const auto congestion_apart = split(value, ':');
+    const auto utilization_apart = congestion_apart ? split(congestion_apart->front, ':') : std::nullopt;
+    const auto node_port = utilization_apart ? split(utilization_apart->front, '/') : std::nullopt;
+    if (!node_port)
+        spec_.fail(fmt::format("flow={} is incomplete; expected NODE/PORT:UTILIZATION:CONGESTION, such as "
+                               "NODE/PORT:0.8:0.1",
+                               value));
+    const cable_end at = cable_at(net.graph(), "flow", value, node_port->front, node_port->rest);
+    net.carry_from(at.node, at.port, spec_.to_probability("flow", utilization_apart->rest),
+                   spec_.to_probability("flow", congestion_apart->rest));
 }
 
 namespace {

@@ -12,8 +12,8 @@ namespace comad::transports::sim {
 /// Returns the node that a value names. Throws std::runtime_error if the topology does not contain it.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
-/// The values of `slow`, `dead`, `pma`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap` and `link`,
-/// which transport.hpp describes. They are taken from the specification before the subnet exists, and interpreted
+/// The values of `slow`, `dead`, `pma`, `tick`, `flow`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap`
+/// and `link`, which transport.hpp describes. They are taken from the specification before the subnet exists, and interpreted
 /// later.
 class fault_plan {
 public:
@@ -40,6 +40,8 @@ private:
     void slow_down(fabric&, std::string_view value, u64& random) const;
     void kill(fabric&, std::string_view value, u32 here, u64& random) const;
     void set_pma(fabric&, std::string_view value, u64& random) const;
+    void set_tick(fabric&, std::string_view value, u64& random) const;
+    void start_flow(fabric&, std::string_view value) const;
     void set_congestion(fabric&, std::string_view value, u64& random) const;
     void set_adaptive_routing(fabric&, std::string_view value, u64& random) const;
     void set_manager(fabric&, std::string_view value) const;
@@ -56,7 +58,8 @@ private:
     moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;
 
     const spec& spec_;
-    std::vector<std::string_view> slow_, dead_, pma_, congestion_, adaptive_, managers_, flap_, degraded_;
+    std::vector<std::string_view> slow_, dead_, pma_, ticks_, flows_, congestion_, adaptive_, managers_, flap_,
+        degraded_;
     std::vector<timed> timed_;
 };
 

@@ -6,9 +6,16 @@
 
 namespace comad::transports::sim {
 
-/// Replies to ClassPortInfo and all counter attributes except samples, within the PMA's `capabilities` (fabric.hpp).
+/// A PMA: its node, its capabilities (pma_ability) and PortSamplesControl.Tick.
+struct pma {
+    u32 node;
+    u8 capabilities;
+    u8 tick;
+};
+
+/// Replies to ClassPortInfo, PortSamplesControl and all counter attributes, within the capabilities of the PMA.
 /// portSelect 255 selects all ports: a Get returns their sum, a Set changes all.
-server::response answer_pma(counters& of, const topology& t, u32 node, u8 capabilities, mad::time_point now,
+server::response answer_pma(counters& of, const topology& t, const pma& here, mad::time_point now,
                             const server::request& r);
 
 } // namespace comad::transports::sim

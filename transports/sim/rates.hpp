@@ -25,6 +25,20 @@ constexpr unsigned tenths_of_gbps(link_codes active) noexcept {
     return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
 }
 
+/// Returns the data rate of an active width and speed in bits per second, without line encoding and error correction (IBA volume 2):
+/// 1e11 for 4x EDR; 0: no link.
+constexpr double data_bits_per_second(link_codes active) noexcept {
+    if (active.has_fdr10()) return lanes_of(active) * 10e9;
+    constexpr std::array<double, 8> lane{2e9, 4e9, 8e9, 14.0625e9 * 64 / 66, 25e9, 50e9, 100e9, 200e9}; // SDR to XDR
+    const auto speed = static_cast<unsigned>(std::countr_zero(active.speed));
+    return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
+}
+
+/// Returns whether a tick is a number of bytes of the link, as in Quantum, and not of a lane, as in the IBA.
+inline bool is_tick_of_link(const node& n) noexcept {
+    return n.is_switch() && (n.deviceID == 0xd2f0 || n.deviceID == 0xd2f2 || n.deviceID == 0xd2f4);
+}
+
 /// Returns the usual forward error correction of a link at this speed.
 constexpr iba::FECMode fec_of(link_codes active) noexcept {
     if (active.extended_speed2() != 0) return iba::FECMode::RS2; // XDR

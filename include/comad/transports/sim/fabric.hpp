@@ -177,6 +177,12 @@ public:
     void carry(const load&) noexcept;
     /// Sets what the PMA of a node supports: a set of pma_ability [all].
     void set_pma(u32 node, u8 capabilities) noexcept;
+    /// Sets PortSamplesControl.Tick of a node, the unit of portXmitWait [7 for Quantum switches, else 31].
+    void set_tick(u32 node, u8 tick) noexcept;
+    /// Starts traffic from a port over its cable, in addition to that of carry(). While the link is up, the port sends packets of 4096
+    /// bytes at this share of the data rate that the link has now, and waits for credits (portXmitWait) for this share of the time.
+    /// Precondition: the port has a cable. A second call for a port replaces the first one.
+    void carry_from(u32 node, unsigned port, double utilization, double congestion);
     /// Sets whether a node has congestion control agents [all nodes have].
     void set_congestion_control(u32 node, bool has_it) noexcept;
     /// Adds an event, with the time now(), to the congestion log of a switch: a packet that it marked on its way out of `port`.

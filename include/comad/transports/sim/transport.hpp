@@ -127,6 +127,10 @@ struct simulation {
 ///                                                    support: full, basic (only PortCounters), or some of all (port 255),
 ///                                                    wait, qp1, wide (PortCountersExt), with unicast and errors, groups (all
 ///                                                    others), rsfec, as in wide+unicast+wait; repeatable
+///     tick=N tick=NODE:N tick=0.5:N                  PortSamplesControl.Tick, the unit of portXmitWait, of all PMAs, that of a
+///                                                    node, or those of a fraction of the nodes; repeatable
+///     flow=NODE/PORT:0.8:0.1                         traffic from a port: shares of the data rate of its link, and of the time
+///                                                    that it waits for credits; repeatable
 ///     cc=WHAT cc=NODE:WHAT cc=0.5:WHAT               congestion control of all nodes, one node or a fraction: none, or the number
 ///                                                    of events in each agent's log; repeatable
 ///     strict                                         of a file: errors instead of skipped parts (topology_file/read.hpp)
