@@ -2,12 +2,14 @@
 // sim_pma_test.cpp - the simulator's PMAs: every counter attribute and its selection bits (IBA 16.1.3.5, 16.1.4, A10,
 // A13.6.5; PortExtendedSpeedsCounters as in ibis), and counters that change with simulated time, counted by hand.
 #include "support/catch.hpp"
+#include "support/exception_message.hpp"
 #include "wire/sim_client.hpp"
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
 
 #include <algorithm>
 #include <chrono>
+#include <cmath>
 #include <set>
 #include <string>
 
@@ -524,6 +526,94 @@ TEST_CASE("links of extended speeds count corrected errors according to the FEC 
         CHECK(r.get<PortExtendedSpeedsCountersRSFEC>(3).FECCorrectableSymbolCounterLane ==
               std::array<u32, 12>{8000, 8000});
     }
+}
+
+// The expected numbers come from the binomial distribution, calculated with exact fractions: a block of RS(528, 514) with
+// 10-bit symbols corrects 7 symbols, one of RS(544, 514) 15, and one of FireCode (2112 bits) 1 bit.
+TEST_CASE("a bit error rate without FEC damages one symbol for each wrong bit, at the receiving port") {
+    rig r("speed=QDR,ber=leaf-0001/3:1e-9");
+    r.set_time(100s);
+    // 4 lanes of 10 Gb/s: 40 wrong bits per second
+    const auto port = r.get<PortCountersExt>(3);
+    CHECK(port.symbolErrorCounter >= 3999);
+    CHECK(port.symbolErrorCounter <= 4000);
+    CHECK(port.portRcvErrors == 0); // no packets
+    CHECK(r.get<PortExtendedSpeedsCounters>(3) == all_of_port<PortExtendedSpeedsCounters>(3));
+    const auto sender = r.get<PortCountersExt>(1, "spine-0001");
+    CHECK(sender.symbolErrorCounter == 0);
+    CHECK(r.get<PortCountersExt>(4).symbolErrorCounter == 0);
+}
+
+TEST_CASE(
+    "a bit error rate damages packets according to their size, and PortRcvErrors counts them as physical errors") {
+    rig r("speed=QDR,traffic=100000,ber=leaf-0001/3:1e-6");
+    r.set_time(10s);
+    const auto port = r.get<PortCountersExt>(3);
+    CHECK(port.portRcvPkts == 1'000'000);
+    const double words = static_cast<double>(port.portRcvData) / 1e6; // of 4 bytes, 40 bits each with 8b/10b
+    const double damaged = 1e6 * (1 - std::pow(1 - 1e-6, 40 * words));
+    CHECK(damaged > 100);
+    CHECK(std::abs(static_cast<double>(port.portRcvErrors) - damaged) <= 1);
+    const auto details = r.get<PortRcvErrorDetails>(3);
+    CHECK(details.portLocalPhysicalErrors == port.portRcvErrors);
+    CHECK(details.portMalformedPacketErrors == 0);
+    CHECK(r.get<PortCountersExt>(1, "spine-0001").portRcvErrors == 0);
+}
+
+TEST_CASE("FEC corrects bit errors until blocks have too many, and counts symbols and blocks") {
+    const auto near = [](double counted, double expected) {
+        return std::abs(counted - expected) <= 1e-6 * expected + 1;
+    };
+    const auto link_of = [](const std::string& speed, const std::string& rate) {
+        auto r = std::make_unique<rig>("speed=" + speed + ",ber=leaf-0001/3:" + rate);
+        r->set_time(10s);
+        return r;
+    };
+    SECTION("EDR at 1e-5: everything is corrected") {
+        const auto r = link_of("EDR", "1e-5");
+        const auto fec = r->get<PortExtendedSpeedsCountersRSFEC>(3);
+        CHECK(near(fec.portFECCorrectedSymbolCounter, 10'312'035.9));
+        CHECK(near(fec.portFECCorrectableBlockCounter, 10'045'027.9));
+        CHECK(fec.portFECUncorrectableBlockCounter == 0);
+        CHECK(near(static_cast<double>(total(fec.FECCorrectableSymbolCounterLane)), 10'312'035.9));
+        CHECK(r->get<PortCountersExt>(3).symbolErrorCounter == 0);
+        CHECK(r->get<PortExtendedSpeedsCountersRSFEC>(4).portFECCorrectedSymbolCounter == 0);
+    }
+    SECTION("EDR at 1e-4: a few blocks are lost") {
+        const auto r = link_of("EDR", "1e-4");
+        const auto fec = r->get<PortExtendedSpeedsCountersRSFEC>(3);
+        CHECK(near(fec.portFECCorrectedSymbolCounter, 103'078'465.6));
+        CHECK(fec.portFECUncorrectableBlockCounter == 17); // 1.7435 per second
+        CHECK(r->get<PortCountersExt>(3).symbolErrorCounter == 17);
+    }
+    SECTION("HDR corrects more than EDR") {
+        const auto r = link_of("HDR", "1e-3");
+        const auto fec = r->get<PortExtendedSpeedsCountersRSFEC>(3);
+        CHECK(near(fec.portFECCorrectableBlockCounter, 388'874'721.1));
+        CHECK(fec.portFECUncorrectableBlockCounter == 59'775); // 5977.57 per second
+    }
+    SECTION("FDR corrects one bit of a block, and counts per lane") {
+        const auto r = link_of("FDR", "1e-6");
+        const auto fec = r->get<PortExtendedSpeedsCounters>(3);
+        CHECK(near(static_cast<double>(total(fec.FECCorrectableBlockCounterLane)), 561'313.8));
+        CHECK(total(fec.FECUncorrectableBlockCounterLane) == 592); // 59.288 per second
+    }
+}
+
+TEST_CASE("a bit error rate counts only while the link is up, and an invalid one is refused in one line") {
+    rig r("speed=QDR,ber=leaf-0001/3:1e-9,cut=leaf-0001/3@50s");
+    r.set_time(100s);
+    const u64 counted = r.get<PortCountersExt>(3).symbolErrorCounter;
+    CHECK(counted >= 1999);
+    CHECK(counted <= 2000);
+    const auto refused = [](const std::string& value) {
+        return message_of([&] { make_sim("fattree2,radix=4,ber=" + value, time_mode::virtual_); });
+    };
+    CHECK(refused("leaf-0001/3") == "fattree2: ber=leaf-0001/3 is incomplete; expected NODE/PORT and a bit error rate, "
+                                    "such as NODE/PORT:1e-12");
+    CHECK(refused("leaf-0001/3:0.2") == "fattree2: ber=leaf-0001/3:0.2 is too high; must be 0..0.1");
+    CHECK(refused("leaf-0001/3:x").ends_with("ber=x is not a probability; must be 0..1"));
+    CHECK(refused("leaf-0001/9:1e-9").ends_with("no cable at port 9 of 'leaf-0001', whose ports are 1..4"));
 }
 
 TEST_CASE("a simulated SMA supports PortInfoExtended, announces the support and rejects a Set") {

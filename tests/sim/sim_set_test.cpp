@@ -216,6 +216,36 @@ TEST_CASE("link= makes one link narrow and slow at both ends until it retrains")
     CHECK(refused("h-0001 HCA-1/2:1xQDR").ends_with("no cable at port 2 of 'h-0001 HCA-1', whose ports are 1..1"));
 }
 
+TEST_CASE("narrow= reduces only the width of one link, and speed= with a port only its speed") {
+    subnet s("fattree2,radix=4,speed=HDR,narrow=leaf-0001/3:1x,speed=leaf-0001/4:QDR,narrow=leaf-0001/4:1x");
+    for (const auto& [path, port] : {std::pair{leaf, 3u}, {spine, 1u}}) {
+        const PortInfo i = s.get<PortInfo>(path, port);
+        CHECK(i.linkWidthActive == iba::LinkWidth::w1x);
+        CHECK(i.linkSpeedExtActive == iba::LinkSpeedExt::HDR);
+        CHECK(i.linkWidthSupported == 3);
+        CHECK(i.linkWidthEnabled == 3);
+    }
+    const PortInfo both = s.get<PortInfo>(leaf, 4);
+    CHECK(both.linkWidthActive == iba::LinkWidth::w1x);
+    CHECK(both.linkSpeedActive == iba::LinkSpeed::QDR);
+    CHECK(both.linkSpeedExtActive == iba::LinkSpeedExt::none);
+    const PortInfo other = s.get<PortInfo>(leaf, 2);
+    CHECK(other.linkWidthActive == iba::LinkWidth::w4x);
+    CHECK(other.linkSpeedExtActive == iba::LinkSpeedExt::HDR);
+
+    const auto refused = [](const char* value) {
+        return message_of([&] { make_sim(std::string("fattree2,radix=4,") + value, time_mode::virtual_); });
+    };
+    CHECK(refused("narrow=leaf-0001/3:4x") ==
+          "fattree2: narrow=leaf-0001/3:4x: the link runs at 4xEDR, which 4x does not reduce");
+    CHECK(refused("speed=leaf-0001/3:EDR").ends_with("the link runs at 4xEDR, which EDR does not reduce"));
+    CHECK(refused("speed=leaf-0001/3:NDR").ends_with("NDR is not supported by both ports"));
+    CHECK(refused("narrow=leaf-0001/3:QDR") ==
+          "fattree2: narrow=leaf-0001/3:QDR is incomplete; expected NODE/PORT and width, such as NODE/PORT:1x");
+    CHECK(refused("speed=leaf-0001:QDR").ends_with("expected NODE/PORT and speed, such as NODE/PORT:QDR"));
+    CHECK(refused("speed=EDR,speed=HDR").ends_with("speed is given twice; keep one"));
+}
+
 TEST_CASE("FDR10 is enabled through MlnxExtPortInfo, and PortInfo then reports QDR") {
     subnet s("fattree2,radix=4,speed=FDR10");
     const auto of = [&](const mad::any_path& path, u32 port) { return s.get<smp::MlnxExtPortInfo>(path, port); };

@@ -8,7 +8,9 @@
 #include <comad/mad/detail/time.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
 
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -95,6 +97,11 @@ public:
     };
     /// Returns the link changes since the last call.
     std::vector<link_change> take_link_changes() noexcept { return std::exchange(link_changes_, {}); }
+    /// Sweeps as the topology's subnet manager does while it is the master: sets links to Active and gives LIDs to ports
+    /// that have none. Does not reach nodes for which `is_mute` is true, nor what is beyond them.
+    void sweep(const std::function<bool(u32 node)>& is_mute);
+    /// Spreads the routes of the topology's subnet manager over parallel paths; `other`, too, then follows them.
+    void use_spread_routes(router& other);
     /// Prepares for the link of this port going down.
     void link_goes_down(u32 node, unsigned port);
 
@@ -172,10 +179,14 @@ private:
     void change_state(u32 node, u8 number, const iba::smp::PortInfo& now, const iba::smp::PortInfo& wanted);
     void relink(u32 node, u8 number);
     bool may_train(u32 node, unsigned number) const noexcept;
+    std::vector<bool> reached_by_manager(const std::function<bool(u32 node)>& is_mute) const;
+    bool activate(u32 node, unsigned number);
+    bool give_lids(const std::vector<bool>& reached);
     void set_port_state_change(u32 node) noexcept { port_state_change_[node] = true; }
 
     topology& topology_;
     overrides written_;
+    std::unique_ptr<spread_routes> spread_;
     forwarding forwarding_;
     std::vector<bool> port_state_change_;
     std::set<std::pair<u32, u8>> managers_; // node and port of each manager, without the topology's manager

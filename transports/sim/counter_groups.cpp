@@ -84,14 +84,18 @@ constexpr sixteenths one_of{15, 1};
 /// Returns errors that forward error correction corrects, and blocks that it cannot correct. With RS, the counters of
 /// corrected errors are per lane and per port, and those of uncorrectable blocks per port. Otherwise, both are per
 /// lane.
-counter_row extended_speeds_row(const PortCountersExt& all, link_codes link) noexcept {
+counter_row extended_speeds_row(const PortCountersExt& all, const port_traits& of) noexcept {
     counter_row row{};
-    const iba::FECMode FEC = fec_of(link);
-    const unsigned lanes = lanes_of(link);
+    const iba::FECMode FEC = fec_of(of.link);
+    const unsigned lanes = lanes_of(of.link);
     if (FEC == iba::FECMode::None) return row;
     constexpr unsigned mended_of_each_error = 16;
     constexpr unsigned detected_lanes = 2, mended_lanes = 14, lost_lanes = 26, rs_blocks = 38;
-    const u64 mended = all.symbolErrorCounter * mended_of_each_error, lost = part(all.portRcvErrors, physical_errors);
+    const bit_error_counts& more = of.bit_errors;
+    u64 mended = all.symbolErrorCounter * mended_of_each_error, lost = part(all.portRcvErrors, physical_errors);
+    const u64 mended_blocks = mended / 2 + more.correctable_blocks;
+    mended += FEC == iba::FECMode::FireCode ? more.correctable_blocks : more.corrected_symbols;
+    lost += more.uncorrectable_blocks;
     row[0] = part(all.symbolErrorCounter, {0, 1});
     row[1] = part(all.symbolErrorCounter, {1, 1});
     by_lane(mended, lanes, &row[mended_lanes]);
@@ -99,7 +103,7 @@ counter_row extended_speeds_row(const PortCountersExt& all, link_codes link) noe
         by_lane(all.symbolErrorCounter, lanes, &row[detected_lanes]);
         by_lane(lost, lanes, &row[lost_lanes]);
     } else {
-        row[rs_blocks] = mended / 2;
+        row[rs_blocks] = mended_blocks;
         row[rs_blocks + 1] = lost;
         row[rs_blocks + 2] = mended;
     }
@@ -114,11 +118,14 @@ counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, con
     switch (attributeID) {
     case attribute_id<PortCountersExt>: {
         counter_row row{};
-        for (std::size_t i = 0; i < copied_counters.size(); ++i) row[i] = all.*copied_counters[i];
+        PortCountersExt sum = all;
+        sum.symbolErrorCounter += of.bit_errors.symbol_errors;
+        sum.portRcvErrors += of.bit_errors.damaged_packets;
+        for (std::size_t i = 0; i < copied_counters.size(); ++i) row[i] = sum.*copied_counters[i];
         return row;
     }
     case attribute_id<PortRcvErrorDetails>:
-        return {part(all.portRcvErrors, physical_errors),
+        return {part(all.portRcvErrors, physical_errors) + of.bit_errors.damaged_packets,
                 part(all.portRcvErrors, malformed),
                 part(all.portRcvErrors, overruns),
                 part(all.portRcvSwitchRelayErrors, unmapped_dlids),
@@ -147,7 +154,7 @@ counter_row parts_of(const PortCountersExt& all, u16 attributeID, u8 opCode, con
     case attribute_id<PortXmitConCtrl>: return {all.portXmitWait};
     case attribute_id<PortXmitDataSL>: return by_level(all.portXmitData);
     case attribute_id<PortRcvDataSL>: return by_level(all.portRcvData);
-    case attribute_id<PortExtendedSpeedsCounters>: return extended_speeds_row(all, of.link);
+    case attribute_id<PortExtendedSpeedsCounters>: return extended_speeds_row(all, of);
     default: return {};
     }
 }

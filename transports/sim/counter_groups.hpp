@@ -14,10 +14,17 @@ namespace comad::transports::sim {
 /// are those of PortCountersExt, in the order of its fields.
 using counter_row = std::array<u64, 41>;
 
-/// The properties that distinguish ports: whether the node is a switch, and the width and speed of the cable.
+/// What a port has counted because of its bit error rate (bit_errors.hpp).
+struct bit_error_counts {
+    u64 symbol_errors = 0, damaged_packets = 0, corrected_symbols = 0, correctable_blocks = 0, uncorrectable_blocks = 0;
+};
+
+/// The properties that distinguish ports: whether the node is a switch, the width and speed of the cable, and bit errors, which
+/// are not part of the other counters.
 struct port_traits {
     bool is_switch;
     link_codes link;
+    bit_error_counts bit_errors{};
 };
 
 /// Returns how many of `packets` go to a multicast group.

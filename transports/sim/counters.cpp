@@ -131,14 +131,39 @@ void counters::add_flows(u32 index, mad::duration down, mad::time_point end, val
     }
 }
 
+void counters::set_bit_error_rate(u32 node, unsigned port, double rate) {
+    const u32 i = index(node, port);
+    bit_errors_[i] = bit_errors_of(rate, ports_[i].link);
+}
+
+/// Returns how long the link of a port with a cable was up since the load started.
+mad::duration counters::time_up(u32 index, mad::time_point now) const {
+    const auto found = outages_.find(cable(index));
+    const outages gone = found == outages_.end() ? outages{} : found->second;
+    return gone.since.value_or(now) - loaded_since_ - gone.length;
+}
+
+bit_error_counts counters::bit_errors_at(u32 index, mad::time_point now) const {
+    const auto found = bit_errors_.find(index);
+    if (found == bit_errors_.end()) return {};
+    const bit_errors& e = found->second;
+    const port_counts& c = ports_[index];
+    const mad::duration up = time_up(index, now);
+    const double damaged = static_cast<double>(times_in(load_.packets, up)) *
+                               e.damaged_share(static_cast<double>(words_of_packet(load_.seed, c.peer))) +
+                           c.received * e.damaged_share(words_of_mad);
+    return {times_in(e.symbol_errors, up), static_cast<u64>(damaged), times_in(e.corrected_symbols, up),
+            times_in(e.correctable_blocks, up), times_in(e.uncorrectable_blocks, up)};
+}
+
 values counters::port_values(u32 index, mad::time_point now) const {
     const port_counts& c = ports_[index];
     values v;
     if (c.peer != none) {
         const auto found = outages_.find(cable(index));
-        const outages gone = found == outages_.end() ? outages{} : found->second;
         if (seed_ != 0) add_earlier(index, v);
-        add_load(index, gone.since.value_or(now) - loaded_since_ - gone.length, v);
+        const outages gone = found == outages_.end() ? outages{} : found->second;
+        add_load(index, time_up(index, now), v);
         if (!flows_.empty()) add_flows(index, gone.length, gone.since.value_or(now), v);
         v.linkDownedCounter += gone.times;
     }
@@ -157,7 +182,7 @@ counter_row counters::counted(const group& g, mad::time_point now) const {
     const node& n = topology_.nodes[g.node];
     values v = port_values(i, now);
     if (!n.is_switch()) v.portRcvSwitchRelayErrors = 0;
-    return parts_of(v, g.attributeID, g.opCode, {n.is_switch(), ports_[i].link});
+    return parts_of(v, g.attributeID, g.opCode, {n.is_switch(), ports_[i].link, bit_errors_at(i, now)});
 }
 
 counter_row counters::read(const group& g, mad::time_point now) const {

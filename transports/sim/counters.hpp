@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // counters.hpp - the performance counters of all ports of a simulated subnet. They do not depend on MADs.
 #pragma once
+#include "bit_errors.hpp"
 #include "counter_groups.hpp"
 #include <comad/mad/detail/time.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
@@ -59,6 +60,9 @@ public:
     /// Starts a flow from a port. Precondition: the port has a cable.
     void carry_from(u32 node, unsigned port, const flow& f) { flows_[index(node, port)] = f; }
 
+    /// Sets the share of the bits received by a port that are wrong. Precondition: the port had a cable at the start.
+    void set_bit_error_rate(u32 node, unsigned port, double rate);
+
     /// Returns the present values of a group.
     counter_row read(const group&, mad::time_point now) const;
     /// Sets the values of a group, which then count on from there.
@@ -94,6 +98,8 @@ private:
     void add_earlier(u32 index, values&) const noexcept;
     void add_load(u32 index, mad::duration up, values&) const noexcept;
     void add_flows(u32 index, mad::duration down, mad::time_point end, values&) const noexcept;
+    mad::duration time_up(u32 index, mad::time_point now) const;
+    bit_error_counts bit_errors_at(u32 index, mad::time_point now) const;
 
     const topology& topology_;
     u64 seed_;
@@ -101,9 +107,10 @@ private:
     mad::time_point loaded_since_{};
     std::vector<u32> first_; // index of port 0, by node
     std::vector<port_counts> ports_;
-    std::unordered_map<u32, flow> flows_;        // by index of the sending port
-    std::unordered_map<u32, outages> outages_;   // outages by cable
-    std::unordered_map<u64, counter_row> added_; // the written values minus the counts at that time, by key
+    std::unordered_map<u32, flow> flows_;            // by index of the sending port
+    std::unordered_map<u32, outages> outages_;       // outages by cable
+    std::unordered_map<u32, bit_errors> bit_errors_; // by index of the receiving port
+    std::unordered_map<u64, counter_row> added_;     // the written values minus the counts at that time, by key
 };
 
 } // namespace comad::transports::sim

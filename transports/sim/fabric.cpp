@@ -29,6 +29,7 @@ void fabric::change_replies(u32 node, iba::MgmtClass mgmt_class, u16 attributeID
 }
 
 void fabric::carry(const load& l) noexcept { core_->carry(l); }
+void fabric::set_bit_error_rate(u32 node, unsigned port, double rate) { core_->set_bit_error_rate(node, port, rate); }
 void fabric::set_pma(u32 node, u8 capabilities) noexcept { core_->set_pma(node, capabilities); }
 void fabric::set_tick(u32 node, u8 tick) noexcept { core_->set_tick(node, tick); }
 void fabric::carry_from(u32 node, unsigned port, double utilization, double congestion) {
@@ -46,6 +47,7 @@ void fabric::set_manager(u32 node, unsigned port, iba::SMState state, u8 priorit
 }
 void fabric::set_keys(u64 key) { core_->set_keys(key); }
 void fabric::set_adaptive_routing(u32 node, bool is_on) { core_->set_adaptive_routing(node, is_on); }
+void fabric::spread_routes() { core_->spread_routes(); }
 
 const node_counters& fabric::counters(u32 node) const noexcept { return core_->counters(node); }
 const fabric_counters& fabric::counters() const noexcept { return core_->counters(); }

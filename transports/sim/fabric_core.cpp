@@ -62,6 +62,10 @@ void fabric_core::apply_event(const topology_event& c, mad::time_point when) {
     case topology_event::kind::restore: restore(c.node, c.port); break;
     case topology_event::kind::kill: router_->set_mute(c.node, true); break;
     case topology_event::kind::revive: router_->set_mute(c.node, false); break;
+    case topology_event::kind::sweep:
+        agents_->subnet().sweep([this](u32 node) { return router_->is_mute(node); });
+        if (agents_->subnet().take_changed()) router_->topology_changed();
+        break;
     }
     agents_->count_link_changes(when);
     send_reports();
@@ -126,6 +130,11 @@ void fabric_core::apply_next_change() noexcept {
     c.when += c.period;
     if (c.period.count() != 0) plan(c);
 }
+
+void fabric_core::set_bit_error_rate(u32 node, unsigned port, double rate) {
+    agents_->ports().set_bit_error_rate(node, port, rate);
+}
+void fabric_core::spread_routes() { agents_->subnet().use_spread_routes(*router_); }
 
 void fabric_core::carry(const load& l) noexcept { agents_->ports().carry(l, now_); }
 

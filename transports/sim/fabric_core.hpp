@@ -40,6 +40,7 @@ public:
     void change_replies(u32 node, iba::MgmtClass, u16 attributeID, reply_change);
 
     void carry(const load&) noexcept;
+    void set_bit_error_rate(u32 node, unsigned port, double rate);
     void set_pma(u32 node, u8 capabilities) noexcept;
     void set_tick(u32 node, u8 tick) noexcept;
     void carry_from(u32 node, unsigned port, double utilization, double congestion);
@@ -50,6 +51,7 @@ public:
     void set_manager(u32 node, unsigned port, iba::SMState, u8 priority);
     void set_keys(u64 key);
     void set_adaptive_routing(u32 node, bool is_on);
+    void spread_routes();
 
     const node_counters& counters(u32 node) const noexcept { return nodes_[node].counters; }
     const fabric_counters& counters() const noexcept { return counters_; }

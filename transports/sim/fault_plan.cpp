@@ -2,6 +2,7 @@
 // fault_plan.cpp - parses the faults of a simulation, such as sw-0001/2@5ms, and selects random nodes.
 #include "fault_plan.hpp"
 
+#include "rates.hpp"
 #include "split_mix.hpp"
 #include <comad/iba/cc.hpp>
 #include <comad/iba/detail/link_words.hpp>
@@ -105,7 +106,10 @@ fault_plan::fault_plan(spec& s)
     : spec_(s), slow_(s.take_all("slow")), dead_(s.take_all("dead")), pma_(s.take_all("pma")),
       ticks_(s.take_all("tick")), flows_(s.take_all("flow")), congestion_(s.take_all("cc")),
       adaptive_(s.take_all("ar")), managers_(s.take_all("manager")), flap_(s.take_all("flap")),
-      degraded_(s.take_all("link")) {
+      bit_errors_(s.take_all("ber")) {
+    reductions_.push_back({"link", ", width and speed", "1xQDR", true, true, s.take_all("link")});
+    reductions_.push_back({"narrow", " and width", "1x", true, false, s.take_all("narrow")});
+    reductions_.push_back({"speed", " and speed", "QDR", false, true, s.take_all_with("speed", ':')});
     using enum topology_event::kind;
     for (const auto& [key, what] : {std::pair("cut", cut), {"restore", restore}, {"kill", kill}, {"revive", revive}})
         timed_.push_back({key, what, s.take_all(key)});
@@ -128,6 +132,7 @@ void fault_plan::apply(fabric& net, u32 here, u64 seed) const {
         }
     }
     for (const auto value : flap_) flap(net, value);
+    for (const auto value : bit_errors_) set_bit_error_rate(net, value);
 }
 
 void fault_plan::slow_down(fabric& net, std::string_view value, u64& random) const {
@@ -268,25 +273,54 @@ fault_plan::cable_end fault_plan::cable_at(const topology& t, std::string_view k
     return {where, port};
 }
 
-/// Parses NODE/PORT:1xQDR.
 void fault_plan::degrade(topology& t) const {
-    for (const auto value : degraded_) {
-        const auto parts = split(value, ':');
-        const auto node_port = parts ? split(parts->front, '/') : std::nullopt;
-        const iba::link_word link = parts ? iba::parse_link_word(parts->rest) : iba::link_word{};
-        if (!node_port || comad::iba::value(link.width) == 0 || link.speed == 0)
-            spec_.fail(fmt::format(
-                "link={} is incomplete; expected NODE/PORT, width and speed, such as NODE/PORT:1xQDR", value));
-        const cable_end at = cable_at(t, "link", value, node_port->front, node_port->rest);
-        port& here = t.nodes[at.node].ports[at.port];
-        port& there = t.nodes[here.peer_node].ports[here.peer_port];
-        const link_codes wanted{comad::iba::value(link.width), static_cast<u16>(link.speed)};
-        for (const port* end : {&here, &there}) {
-            if ((end->supported.width & wanted.width) == 0 || (end->supported.speed & wanted.speed) == 0)
-                spec_.fail(fmt::format("link={}: {} is not supported by both ports", value, parts->rest));
-        }
-        here.active = there.active = wanted;
+    for (const reduction& r : reductions_)
+        for (const auto value : r.values) reduce(t, r, value);
+}
+
+/// Parses NODE/PORT:1xQDR, NODE/PORT:1x or NODE/PORT:QDR.
+void fault_plan::reduce(topology& t, const reduction& r, std::string_view value) const {
+    const auto parts = split(value, ':');
+    const auto node_port = parts ? split(parts->front, '/') : std::nullopt;
+    link_codes wanted;
+    if (parts && r.has_width && r.has_speed) {
+        const iba::link_word link = iba::parse_link_word(parts->rest);
+        wanted = {comad::iba::value(link.width), static_cast<u16>(link.speed)};
+    } else if (parts) {
+        wanted.width = r.has_width ? width_code(parts->rest).value_or(0) : u8{0};
+        wanted.speed = r.has_speed ? speed_code(parts->rest).value_or(0) : u16{0};
     }
+    if (!node_port || (r.has_width && wanted.width == 0) || (r.has_speed && wanted.speed == 0))
+        spec_.fail(fmt::format("{}={} is incomplete; expected NODE/PORT{}, such as NODE/PORT:{}", r.key, value, r.form,
+                               r.example));
+    const cable_end at = cable_at(t, r.key, value, node_port->front, node_port->rest);
+    port& here = t.nodes[at.node].ports[at.port];
+    port& there = t.nodes[here.peer_node].ports[here.peer_port];
+    if (!r.has_width) wanted.width = here.active.width;
+    if (!r.has_speed) wanted.speed = here.active.speed;
+    for (const port* end : {&here, &there}) {
+        if ((end->supported.width & wanted.width) == 0 || (end->supported.speed & wanted.speed) == 0)
+            spec_.fail(fmt::format("{}={}: {} is not supported by both ports", r.key, value, parts->rest));
+    }
+    const bool has_both = r.has_width && r.has_speed;
+    if (!has_both && signaling_rate(wanted) >= signaling_rate(here.active))
+        spec_.fail(fmt::format("{}={}: the link runs at {}{}, which {} does not reduce", r.key, value,
+                               width_name(here.active.width), speed_name(here.active.speed), parts->rest));
+    here.active = there.active = wanted;
+}
+
+/// Parses NODE/PORT:RATE.
+void fault_plan::set_bit_error_rate(fabric& net, std::string_view value) const {
+    constexpr double highest = 0.1;
+    const auto parts = split(value, ':');
+    const auto node_port = parts ? split(parts->front, '/') : std::nullopt;
+    if (!node_port)
+        spec_.fail(fmt::format("ber={} is incomplete; expected NODE/PORT and a bit error rate, such as NODE/PORT:1e-12",
+                               value));
+    const cable_end at = cable_at(net.graph(), "ber", value, node_port->front, node_port->rest);
+    const double rate = spec_.to_probability("ber", parts->rest);
+    if (rate > highest) spec_.fail(fmt::format("ber={} is too high; must be 0..{}", value, highest));
+    net.set_bit_error_rate(at.node, at.port, rate);
 }
 
 void fault_plan::flap(fabric& net, std::string_view value) const {

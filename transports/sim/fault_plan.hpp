@@ -12,9 +12,9 @@ namespace comad::transports::sim {
 /// Returns the node that a value names. Throws std::runtime_error if the topology does not contain it.
 u32 find_node(const spec&, const topology&, std::string_view key, std::string_view name);
 
-/// The values of `slow`, `dead`, `pma`, `tick`, `flow`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap`
-/// and `link`, which transport.hpp describes. They are taken from the specification before the subnet exists, and interpreted
-/// later.
+/// The values of `slow`, `dead`, `pma`, `tick`, `flow`, `cc`, `ar`, `manager`, `cut`, `restore`, `kill`, `revive`, `flap`,
+/// `ber`, `link`, `narrow`, and of `speed` with a port, which transport.hpp describes. They are taken from the
+/// specification before the subnet exists, and interpreted later.
 class fault_plan {
 public:
     /// Takes the values from `s`, which must outlive it.
@@ -48,6 +48,7 @@ private:
     std::vector<u32> nodes_of(const topology&, std::string_view key, std::string_view text, u32 excluded,
                               u64& random) const;
     void flap(fabric&, std::string_view value) const;
+    void set_bit_error_rate(fabric&, std::string_view value) const;
     struct cable_end {
         u32 node;
         unsigned port;
@@ -57,9 +58,18 @@ private:
                        std::string_view number) const;
     moment moment_of(const topology&, std::string_view key, topology_event::kind, std::string_view value) const;
 
+    /// Links that run at a smaller width, a lower speed, or both.
+    struct reduction {
+        std::string_view key, form, example;
+        bool has_width, has_speed;
+        std::vector<std::string_view> values;
+    };
+    void reduce(topology&, const reduction&, std::string_view value) const;
+
     const spec& spec_;
     std::vector<std::string_view> slow_, dead_, pma_, ticks_, flows_, congestion_, adaptive_, managers_, flap_,
-        degraded_;
+        bit_errors_;
+    std::vector<reduction> reductions_;
     std::vector<timed> timed_;
 };
 

@@ -103,6 +103,8 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     const load carried = load_of(s, wrong.seed);
     wrong.counter_seed = s.take_number("counters", wrong.counter_seed, 0, ~u64{0});
     const auto manager = s.take("sm").value_or("0");
+    const auto routes = s.take_choice("routes", "shortest", {"shortest", "spread"});
+    const mad::duration sweep = s.take_duration("sweep", {});
     const auto clock = s.take_choice("time", mode == time_mode::real ? "real" : "virtual", {"real", "virtual"});
     const auto kernel = kernel_of(s);
     if (kernel && clock == "real") s.fail("kernel needs virtual time; add time=virtual");
@@ -114,6 +116,8 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     if (manager != "0" && value(t.sm_lid) == 0) bring_up(t, manager == "1" ? here : find_node(s, t, "sm", manager));
     const unsigned by = port != 0 ? static_cast<unsigned>(port) : default_port(t.nodes[here]);
 
+    if (value(t.sm_lid) == 0 && (routes != "shortest" || sweep.count() != 0))
+        s.fail(fmt::format("{} needs a subnet manager; add sm=1", sweep.count() != 0 ? "sweep" : "routes"));
     made.fabric = std::make_unique<fabric>(std::move(t), times, wrong);
     made.place = std::make_unique<sim_transport>(*made.fabric, here, by,
                                                  clock == "real" ? time_mode::real : time_mode::virtual_);
@@ -124,6 +128,9 @@ simulation make_sim(std::string_view specification, time_mode mode) {
     }
     if (key != 0) made.fabric->set_keys(key);
     made.fabric->carry(carried);
+    if (routes == "spread") made.fabric->spread_routes();
+    if (sweep.count() != 0)
+        made.fabric->apply_every(sweep, made.fabric->now() + sweep, {topology_event::kind::sweep, here});
     planned.apply(*made.fabric, here, wrong.seed);
     return made;
 }

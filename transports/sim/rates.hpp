@@ -34,6 +34,14 @@ constexpr double data_bits_per_second(link_codes active) noexcept {
     return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
 }
 
+/// Returns the bits that a link sends per second, including the line code and FEC; 0: no link.
+constexpr double signaling_rate(link_codes active) noexcept {
+    constexpr std::array lane{2.5e9, 5e9, 10e9, 14.0625e9, 25.78125e9, 53.125e9, 106.25e9, 212.5e9}; // SDR to XDR
+    if (active.has_fdr10()) return lanes_of(active) * 10.3125e9;
+    const auto speed = static_cast<unsigned>(std::countr_zero(active.speed));
+    return speed < lane.size() ? lanes_of(active) * lane[speed] : 0;
+}
+
 /// Returns whether a tick is a number of bytes of the link, as in Quantum, and not of a lane, as in the IBA.
 inline bool is_tick_of_link(const node& n) noexcept {
     return n.is_switch() && (n.deviceID == 0xd2f0 || n.deviceID == 0xd2f2 || n.deviceID == 0xd2f4);

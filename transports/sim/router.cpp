@@ -83,7 +83,7 @@ std::optional<router::stop> router::by_lid(node_port from, iba::lid to, std::opt
     if (target.node == topology::no_node) return std::nullopt;
     const node& x = topology_.nodes[target.node];
     if (target.node == from.node && (x.is_switch() || target.port == from.port)) return stop{from.node, from.port, 0};
-    return tables_.forwards() ? along_tables(from, to, target, SL) : shortest(from, target);
+    return follows_tables() ? along_tables(from, to, target, SL) : shortest(from, target);
 }
 
 std::optional<router::stop> router::shortest(node_port from, node_port target) noexcept {
@@ -112,6 +112,7 @@ u8 router::port_to(u32 node, iba::lid to) noexcept {
     const node_port target = owner(to);
     if (value(topology_.sm_lid) == 0 || target.node == topology::no_node) return overrides::no_port;
     if (node == target.node) return 0;
+    if (spread_) return spread_->port_to(node, to);
     const auto way = shortest({node, 0}, target);
     return way ? way->first_port : overrides::no_port;
 }
@@ -139,7 +140,7 @@ std::optional<router::stop> router::along_tables(node_port from, iba::lid to, no
 bool router::back_by_lid(node_port from, iba::lid DLID, node_port at, iba::lid SLID, std::optional<u8> SL) noexcept {
     const bool is_here = at.node == from.node && at.port == from.port;
     // Without written tables, the shortest way back equals the way there.
-    return is_here || (tables_.forwards() ? by_lid(at, SLID, SL) : by_lid(from, DLID)).has_value();
+    return is_here || (follows_tables() ? by_lid(at, SLID, SL) : by_lid(from, DLID)).has_value();
 }
 
 std::optional<router::directed_stop> router::by_route(node_port from, iba::lid DLID, u8* smp) noexcept {

@@ -3,6 +3,7 @@
 // shortest path without a table. It does not depend on time or randomness.
 #pragma once
 #include "overrides.hpp"
+#include "spread_routes.hpp"
 #include <comad/mad/path.hpp>
 #include <comad/transports/sim/detail/topology.hpp>
 
@@ -44,7 +45,13 @@ public:
     bool is_mute(u32 node) const noexcept { return mute_[node]; }
     /// Call it after any change of cables, states or LIDs. The routes are calculated when they are needed, because
     /// cables may flap far more often than LID-routed MADs are sent.
-    void topology_changed() noexcept { is_stale_ = true; }
+    void topology_changed() noexcept {
+        is_stale_ = true;
+        if (spread_) spread_->topology_changed();
+    }
+    /// Uses these routes where no forwarding table was written, instead of one shortest path from each node. They must
+    /// outlive it.
+    void spread(spread_routes& routes) noexcept { spread_ = &routes; }
 
     /// Returns the port that has a LID; its node is topology::no_node if there is none.
     node_port owner(iba::lid LID) noexcept {
@@ -67,6 +74,8 @@ public:
 
 private:
     void find_owners() noexcept;
+    /// Returns whether MADs follow the forwarding tables of each switch.
+    bool follows_tables() const noexcept { return spread_ || tables_.forwards(); }
     /// The shortest paths over Active links from one origin, as in forwarding tables.
     struct reached {
         u32 hops;
@@ -84,6 +93,7 @@ private:
 
     const topology& topology_;
     const overrides& tables_;
+    spread_routes* spread_ = nullptr;
     std::vector<bool> mute_;
     bool is_stale_ = true;          // by_lid_ and the trees are outdated
     std::vector<node_port> by_lid_; // index: LID

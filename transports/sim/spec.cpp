@@ -50,7 +50,7 @@ const spec::entry* spec::take_one(std::string_view key) {
     known_.push_back(key);
     const entry* one = nullptr;
     for (entry& e : entries_) {
-        if (e.key != key) continue;
+        if (e.key != key || e.taken) continue;
         if (one) fail(fmt::format("{} is given twice; keep one", key));
         e.taken = true;
         one = &e;
@@ -82,6 +82,16 @@ std::vector<std::string_view> spec::take_all(std::string_view key) {
         if (e.key != key) continue;
         e.taken = true;
         found.push_back(value_of(e));
+    }
+    return found;
+}
+
+std::vector<std::string_view> spec::take_all_with(std::string_view key, char mark) {
+    std::vector<std::string_view> found;
+    for (entry& e : entries_) {
+        if (e.key != key || !e.value || e.value->find(mark) == std::string_view::npos) continue;
+        e.taken = true;
+        found.push_back(*e.value);
     }
     return found;
 }

@@ -25,6 +25,8 @@ public:
     std::optional<std::string_view> take_word(std::string_view key);
     /// Returns all values of a key that may be repeated.
     std::vector<std::string_view> take_all(std::string_view key);
+    /// Returns the values of a key that contain `mark`. Other values of the key are for a take function that follows.
+    std::vector<std::string_view> take_all_with(std::string_view key, char mark);
     /// Converts a part of a value. `key` is for the error message.
     double to_probability(std::string_view key, std::string_view text) const;
     mad::duration to_duration(std::string_view key, std::string_view text) const;

@@ -70,6 +70,9 @@ struct topology_event {
         restore, ///< the cable that was pulled is back
         kill, ///< the node's management stops: no replies, no forwarding of directed routes; its data ports still work
         revive, ///< the node's management works again
+        /// The subnet manager of the topology sweeps: links that it reaches become Active, and ports without a LID get one.
+        /// It is neither reached by nor sends MADs. Node and port are not used. No effect unless it is the master.
+        sweep,
     };
     kind what;
     u32 node;
@@ -175,6 +178,11 @@ public:
 
     /// Starts the traffic. Precondition: carry() was not called before.
     void carry(const load&) noexcept;
+    /// Sets the bit error rate of what a port receives, 0 to 0.1, before forward error correction. Bits are wrong independently of
+    /// each other, and as long as the link is up, whether or not there is traffic. The counters of this port increase:
+    /// symbolErrorCounter, portRcvErrors for damaged packets of traffic and MADs, and the FEC counters. Nothing is lost.
+    /// Precondition: the port has a cable.
+    void set_bit_error_rate(u32 node, unsigned port, double rate);
     /// Sets what the PMA of a node supports: a set of pma_ability [all].
     void set_pma(u32 node, u8 capabilities) noexcept;
     /// Sets PortSamplesControl.Tick of a node, the unit of portXmitWait [7 for Quantum switches, else 31].
@@ -199,6 +207,9 @@ public:
     /// CC_Key of congestion control agents, and the vs_key that Mellanox devices return. Keys that a subnet manager writes
     /// replace them. Precondition: no congestion control agent has received a request.
     void set_keys(u64 key);
+    /// From now on, forwarding tables that no subnet manager has written spread the LIDs over all shortest paths, as OpenSM's minhop
+    /// does: each switch uses the port that forwards the fewest LIDs of hosts.
+    void spread_routes();
     /// Sets whether a Mellanox switch reports adaptive routing (SMP 0xff20). Its forwarding tables do not change.
     void set_adaptive_routing(u32 node, bool is_on);
 

@@ -117,8 +117,14 @@ struct simulation {
 ///                                                    PERIOD; repeatable
 ///     link=NODE/PORT:1xQDR                           the link of a port has this width and speed, which is less than both
 ///                                                    ends support, until it trains again; repeatable
+///     narrow=NODE/PORT:1x speed=NODE/PORT:QDR        as link=, but only the width or the speed is less; repeatable
+///     ber=NODE/PORT:RATE                             the bit error rate of what a port receives, 0 to 0.1 (fabric.hpp);
+///                                                    repeatable
 ///     sm=1                                           a subnet manager configured the subnet, at the program's node: LIDs,
 ///                                                    Active links, an SA; sm=NODE: at this node
+///     routes=shortest                                or spread: that subnet manager spreads its routes over parallel paths
+///     sweep=TIME                                     that subnet manager sweeps again after each TIME: links that came up become
+///                                                    Active
 ///     counters=SEED                                  counters of traffic and errors do not start at 0
 ///     traffic=R                                      packets per second, in each direction of every cable (fabric.hpp)
 ///     errors=R errors=0.5:R                          symbol errors per second at both ends of an eighth, or this fraction, of
