@@ -115,16 +115,30 @@ private:
             failed(where, reply.error());
             co_return reply.error().code == mad::errc::status;
         }
-        const PortInfo& now = reply.value();
+        PortInfo now = reply.value();
         const auto& was = subnet_.at(where).info;
         compare(where, now.portState);
         if (!was || was->portState != now.portState) co_return true; // the state was reported already
+        if (seems_to_hide(where, now) && !seems_to_hide(where, *was)) {
+            // The discovery has the extended speeds because it queried them with this bit.
+            reply = co_await schedule_.SubnGet<PortInfo>(path_to(where.node), where.port | understands_extended_speeds);
+            if (!reply && reply.error().code != mad::errc::status) {
+                failed(where, reply.error());
+                co_return false;
+            }
+            if (reply) now = reply.value();
+        }
         if (active_width(*was) != active_width(now)) add(where, "width changed");
         const bool extended = has_extended_speeds(subnet_, where);
         if (active_speed(*was, extended) != active_speed(now, extended)) add(where, "speed changed");
         const bool has_lid = where.port == 0 || !subnet_.nodes[where.node].is_switch();
         if (has_lid && was->LID != now.LID) add(where, fmt::format("LID is {}, was {}", now.LID, was->LID));
         co_return true;
+    }
+
+    bool seems_to_hide(port_ref where, const PortInfo& port) const {
+        const auto& end = subnet_.end_port(where).info;
+        return end && hides_extended_speeds(*end, port);
     }
 
     // Compares the state of a port. If the discovery has no PortInfo of the port, a reply now is not a change.

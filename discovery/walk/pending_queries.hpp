@@ -25,6 +25,7 @@ struct pending_query {
     u8 port;
     pending_reason reason;
     unsigned position = 0; ///< the step of the reading plan to continue from; only for query_kind::node
+    bool understands_extended_speeds = false; ///< see node_query
 };
 
 /// The queries that wait for the next round.

@@ -2,8 +2,6 @@
 // reading_plan.cpp - decides which query of a discovery reads a node next.
 #include "reading_plan.hpp"
 
-#include <comad/discovery/database/detail/link.hpp>
-
 #include <algorithm>
 
 namespace comad::discovery {
@@ -65,32 +63,6 @@ bool reading_plan::note_timeout(u32 index, const node& n) {
     if (++r.timeouts_in_a_row < 2 || r.is_given_up || r.next_step >= steps_of(n)) return false;
     r.is_given_up = true;
     return true;
-}
-
-std::vector<u8> reading_plan::ports_to_reread_for_ext_speeds(const subnet& found, port_ref read, bool has_bit) {
-    using hiding = reading::hiding;
-    reading& r = readings_[read.node];
-    const std::vector<port>& all = found.nodes[read.node].ports;
-    const auto hides = [&](u8 number) {
-        const auto &here = all[number].info, &end = found.end_port({read.node, number}).info;
-        const bool is_up = here && here->portPhysicalState == iba::PortPhysicalState::LinkUp;
-        return is_up && end && hides_extended_speeds(*end, *here);
-    };
-    if (has_bit) r.hides = hides(read.port) ? hiding::none : hiding::some;
-    std::vector<u8> ports;
-    if (r.hides == hiding::none || r.hides == hiding::queried) return ports;
-    // Nearly all ports show their extended speeds. A port that hides them was noticed when it was read, unless port 0 had not been read
-    // by then.
-    if (read.port != 0 && !has_bit && !hides(read.port)) return ports;
-    for (unsigned number = 1; number < all.size(); ++number) {
-        if (r.reread[number] || !hides(static_cast<u8>(number))) continue;
-        r.reread[number] = true;
-        ports.push_back(static_cast<u8>(number));
-        if (r.hides != hiding::unknown) continue;
-        r.hides = hiding::queried;
-        break;
-    }
-    return ports;
 }
 
 } // namespace comad::discovery

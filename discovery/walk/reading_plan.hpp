@@ -4,7 +4,6 @@
 #include "node_query.hpp"
 #include <comad/discovery/database/subnet.hpp>
 
-#include <bitset>
 #include <vector>
 
 namespace comad::discovery {
@@ -41,11 +40,6 @@ public:
     /// Returns the step to continue from after the node was given up.
     unsigned position(u32 index) const { return readings_[index].next_step; }
 
-    /// Called when a port was read, or when it rejected a query with the bit. Returns the ports that may hide extended speeds and must be
-    /// read again with the bit UnderstandsExtendedSpeeds, as OpenSM does since 2026. First this is one port of the node, then the others
-    /// if that port did hide its speeds. `has_bit`: the port was read with this bit.
-    std::vector<u8> ports_to_reread_for_ext_speeds(const subnet&, port_ref, bool has_bit);
-
     /// Marks all nodes as read after their indices have changed.
     void restart(std::size_t nodes) { readings_.assign(nodes, {.next_step = ~0u}); }
     /// Starts one reader for a node that was given up, from step `position`.
@@ -60,9 +54,7 @@ private:
         unsigned timeouts_in_a_row = 0;
         u32 latest_worker = 0; // the worker that started readers last
         bool is_given_up = false;
-        bool is_second = false;                                                          // see node_query::is_second
-        enum class hiding : u8 { unknown, queried, none, some } hides = hiding::unknown; // extended speeds
-        std::bitset<256> reread{};                                                       // ports that were read again
+        bool is_second = false; // see node_query::is_second
     };
 
     const order order_;

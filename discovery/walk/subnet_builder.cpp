@@ -187,13 +187,13 @@ std::optional<node_query> subnet_builder::take(const context& c, const PortInfo&
 
 void subnet_builder::reread_for_ext_speeds(const node_query& read, query_queue& queue) {
     const bool has_bit = read.understands_extended_speeds;
-    for (const u8 port : plan_.ports_to_reread_for_ext_speeds(found_.get(), {read.node, read.port}, has_bit))
-        queue.push_back({.kind = query_kind::port,
-                         .node = read.node,
-                         .port = port,
-                         .route = read.route,
-                         .is_second = read.is_second,
-                         .understands_extended_speeds = true});
+    for (const u8 port : hidden_speeds_.note_reply(found_.get(), {read.node, read.port}, has_bit))
+        queue.push_front({.kind = query_kind::port, // at the front: other ports may wait for this reply
+                          .node = read.node,
+                          .port = port,
+                          .route = read.route,
+                          .is_second = read.is_second,
+                          .understands_extended_speeds = true});
 }
 
 std::optional<node_query> subnet_builder::take(const context& c, const MlnxExtPortInfo& info) {
@@ -247,9 +247,10 @@ std::optional<node_query> subnet_builder::take(const context& c, const mad::mad_
     const node_query& q = c.request.query;
     // The device ID indicates MlnxExtPortInfo, but the firmware may not support it.
     if (q.kind == query_kind::ext_port_info && is_unsupported(e)) return std::nullopt;
+    if (e.code == mad::errc::cancelled) return std::nullopt; // finish() notes it once
     const bool rejects_bit = q.understands_extended_speeds && e.code == mad::errc::status;
-    if (rejects_bit) reread_for_ext_speeds(q, c.queue);
-    else if (e.code != mad::errc::cancelled) add_failure(c.request, e); // finish() notes cancellation once
+    if (rejects_bit) hidden_speeds_.note_rejection(found_.at(q.node));
+    else add_failure(c.request, e);
     return std::nullopt;
 }
 
@@ -259,12 +260,14 @@ void subnet_builder::add_failure(const node_request& request, const mad::mad_err
     // PortInfo is read together with it.
     const query_kind kind = q.kind == query_kind::ext_port_info ? query_kind::port : q.kind;
     if (settings_.has_several_workers && kind_of(e) == failure_kind::send_failed) {
-        pending_.add({kind, nodeGUID, q.port, pending_reason::worker_failed});
+        pending_.add({kind, nodeGUID, q.port, pending_reason::worker_failed, 0, q.understands_extended_speeds});
         return;
     }
+    if (q.understands_extended_speeds && !q.is_second) hidden_speeds_.note_timeout(found_.at(q.node));
     const bool is_timeout = e.code == mad::errc::timed_out, is_neighbor = q.kind == query_kind::neighbor;
     const bool is_queried_again = is_timeout && settings_.retries_timeouts && !q.is_second;
-    if (is_queried_again) pending_.add({kind, nodeGUID, q.port, pending_reason::timed_out});
+    if (is_queried_again)
+        pending_.add({kind, nodeGUID, q.port, pending_reason::timed_out, 0, q.understands_extended_speeds});
     else failures_.add(failed_query(nodeGUID, request, e), is_neighbor);
     if (is_timeout && !is_neighbor) add_timeout(request, is_queried_again);
 }
@@ -305,10 +308,18 @@ std::vector<node_query> subnet_builder::take_pending() {
             (q.reason == pending_reason::possibly_stale && index >= reached_);
         if (has_no_route) return false;
         const bool is_second = q.reason == pending_reason::timed_out;
-        queries.push_back({q.kind, index, q.port, n.route, is_second});
+        queries.push_back({q.kind, index, q.port, n.route, is_second, q.understands_extended_speeds});
         if (q.kind == query_kind::node) plan_.resume(index, q.position, is_second);
         return true;
     });
+    for (const auto& [nodeGUID, port] : hidden_speeds_.take_waiting()) {
+        const u32 index = found.by_guid.at(nodeGUID);
+        queries.push_back({.kind = query_kind::port,
+                           .node = index,
+                           .port = port,
+                           .route = found.nodes[index].route,
+                           .understands_extended_speeds = true});
+    }
     return queries;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 #include "failure_list.hpp"
 #include "found_subnet.hpp"
+#include "hidden_speeds.hpp"
 #include "limit_check.hpp"
 #include "node_query.hpp"
 #include "pending_queries.hpp"
@@ -27,7 +28,8 @@ namespace comad::discovery {
 ///         request = builder.accept(*request, reply, origin, queue);
 ///     }
 ///
-/// Each part has one task: limit_check, smp_routing, found_subnet, reading_plan, pending_queries, failure_list.
+/// Each part has one task: limit_check, smp_routing, found_subnet, reading_plan, hidden_speeds, pending_queries,
+/// failure_list.
 /// Threads: workers of several threads may call it; with one worker, it uses no lock. Node indices are valid until order_from().
 class subnet_builder {
 public:
@@ -111,6 +113,7 @@ private:
     failure_list failures_;
     found_subnet found_;
     reading_plan plan_;
+    hidden_speeds hidden_speeds_;
     smp_routing routing_;
     pending_queries pending_;
     u32 reached_ = 0; // nodes that links lead to; these come first

@@ -286,7 +286,8 @@ u16 attributes::get_port_info(u32 number, u8 in_port, u32 modifier, block out) n
     const u32 which = modifier & ~understands_extended_speeds;
     if (which > n.num_ports()) return status::invalid_value;
     smp::PortInfo info = port_info(number, in_port, which == 0 && !n.is_switch() ? in_port : which);
-    if (n.hides_extended_speeds && !(modifier & understands_extended_speeds)) {
+    const bool is_hidden = n.hides_extended_speeds && !(modifier & understands_extended_speeds);
+    if (is_hidden || n.never_reports_extended_speeds) {
         info.linkSpeedExtSupported = info.linkSpeedExtEnabled = 0;
         info.linkSpeedExtActive = {};
         info.linkSpeedExtSupported2 = info.linkSpeedExtEnabled2 = 0;

@@ -72,6 +72,8 @@ struct node {
     bool enhanced_port0 = false; ///< a switch whose port 0 carries data and has a LID mask
     /// PortInfo reports extended speeds only to requests with bit 31 of the modifier (IBA 14.2.5.6).
     bool hides_extended_speeds = false;
+    /// PortInfo never reports extended speeds, although the device supports them, as with the devices of ibsim.
+    bool never_reports_extended_speeds = false;
     u16 deviceID = 0;
     u32 vendorID = 0; ///< 24 bits
     iba::guid nodeGUID{}, systemImageGUID{};
