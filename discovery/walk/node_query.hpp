@@ -3,6 +3,7 @@
 #pragma once
 #include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/smp.hpp>
+#include <comad/mad/detail/time.hpp>
 #include <comad/mad/error.hpp>
 #include <comad/mad/path.hpp>
 
@@ -47,7 +48,8 @@ struct node_request {
     routing by = routing::directed;
     mad::any_path path{}; ///< the path on which the SMP is sent
     u32 modifier = 0;
-    bool fell_back = false; ///< `path` brought no reply, and the SMP was sent again on `directed`
+    mad::duration patience{0}; ///< time limit on `path`; 0: the schedule's
+    bool fell_back = false;    ///< `path` brought no reply, and the SMP was sent again on `directed`
 };
 
 /// The reply of a node, or the error if there is none.

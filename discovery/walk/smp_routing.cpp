@@ -4,11 +4,16 @@
 
 #include <comad/discovery/database/detail/link.hpp>
 
+#include <chrono>
+
 namespace comad::discovery {
 
 using mad::IBDRPath;
 
 namespace {
+
+/// The time limit of a trial. All its attempts are made, and it waits for several round trips of the slowest node in any case.
+constexpr mad::duration trial_patience = std::chrono::milliseconds(1);
 
 /// Returns whether another path may lead to a reply.
 bool is_without_reply(const mad::mad_error& e) {
@@ -32,7 +37,7 @@ bool smp_routing::is_too_far(const subnet& found, port_ref here, const IBDRPath&
     return hops >= options_.max_hops || !route_beyond(found, here, route, options_.from_lid);
 }
 
-node_request smp_routing::prepare(const subnet& found, const node_query& q) const {
+node_request smp_routing::prepare(const subnet& found, const node_query& q) {
     node_request request{.query = q, .directed = route_to(found, q), .modifier = modifier_of(q)};
     if (options_.from_lid == iba::lid{} || q.is_second || !use_lid(request, found)) request.path = request.directed;
     return request;
@@ -59,31 +64,41 @@ iba::lid smp_routing::usable_lid(const subnet& found, port_ref at) const {
 }
 
 // Sets the path that involves the fewest management agents. Returns false if that is the directed route.
-bool smp_routing::use_lid(node_request& request, const subnet& found) const {
+bool smp_routing::use_lid(node_request& request, const subnet& found) {
     const node_query& q = request.query;
     if (q.kind == query_kind::neighbor) return use_switch_in_front(request, found, {q.node, q.port});
     const node& n = found.nodes[q.node];
     const u8 entry = n.is_switch() || q.port == 0 ? n.info.localPortNum : q.port;
     const iba::lid lid = n.hops > 0 ? usable_lid(found, {q.node, entry}) : iba::lid{};
-    if (lid == iba::lid{} || with(routing::lid) == experience::bad)
+    if (lid == iba::lid{} || !take(request, routing::lid))
         return use_switch_in_front(request, found, n.ports[entry].peer);
     mad::IBPath path;
     path.DLID = lid;
     path.SLID = options_.from_lid;
     path.MKey = request.directed.MKey;
-    request.by = routing::lid;
     request.path = path;
     return true;
 }
 
-bool smp_routing::use_switch_in_front(node_request& request, const subnet& found, port_ref in_front) const {
+bool smp_routing::use_switch_in_front(node_request& request, const subnet& found, port_ref in_front) {
     const bool has_switch_between = in_front && found.nodes[in_front.node].hops > 0;
     const iba::lid lid = has_switch_between ? usable_lid(found, in_front) : iba::lid{};
-    if (lid == iba::lid{} || with(routing::mixed) == experience::bad) return false;
+    if (lid == iba::lid{} || !take(request, routing::mixed)) return false;
     IBDRPath path = IBDRPath::from_lid(lid, in_front.port, options_.from_lid);
     path.MKey = request.directed.MKey;
-    request.by = routing::mixed;
     request.path = path;
+    return true;
+}
+
+/// Returns whether the request uses this routing. The first request is the trial.
+bool smp_routing::take(node_request& request, routing by) {
+    experience& so_far = with(by);
+    if (so_far == experience::bad || so_far == experience::on_trial) return false;
+    if (so_far == experience::none) {
+        so_far = experience::on_trial;
+        request.patience = trial_patience;
+    }
+    request.by = by;
     return true;
 }
 
@@ -97,7 +112,12 @@ void smp_routing::note_reply(const node_request& request) {
     if (request.by == routing::directed) return;
     experience& so_far = with(request.by);
     if (!request.fell_back) so_far = experience::good;
-    else if (so_far == experience::none) so_far = experience::bad;
+    else if (so_far != experience::good) so_far = experience::bad;
+}
+
+void smp_routing::note_failure(const node_request& request) {
+    if (request.by != routing::directed && with(request.by) == experience::on_trial)
+        with(request.by) = experience::none;
 }
 
 } // namespace comad::discovery

@@ -12,7 +12,8 @@ namespace comad::discovery {
 /// Returns the route with the M_Key of a port. portGUID 0: the port is not known.
 mad::IBDRPath with_key(mad::IBDRPath route, iba::guid portGUID, const discover_options&);
 
-/// Chooses between directed routes and LIDs. If LID routing never led to a reply where a directed route did, it is not used again.
+/// Chooses between directed routes and LIDs. The first SMP with each LID routing is a trial: until its result is known, other SMPs use
+/// directed routes. If the trial had no reply where the directed route had one, the routing is not used again.
 class smp_routing {
 public:
     struct settings {
@@ -25,20 +26,23 @@ public:
     /// Returns whether the neighbor of a port is beyond max_hops, or beyond the longest directed route.
     bool is_too_far(const subnet&, port_ref, const mad::IBDRPath& route) const;
     /// Returns the request for a query, with path, M_Key and attribute modifier.
-    node_request prepare(const subnet&, const node_query&) const;
+    node_request prepare(const subnet&, const node_query&);
     /// Returns whether a request that failed on its path is sent again at once by the directed route. LIDs may be stale, and some devices
     /// reject LID-routed SMPs. If false, it is not sent again, or only at the end when the fabric is quiet.
     bool is_directed_next(const node_request&, const mad::mad_error&) const;
-    /// Records that a request got a reply on its path.
+    /// Records that a request got a reply, on its path or on the directed route.
     void note_reply(const node_request&);
+    /// Records that a request got no reply. This does not show whether its path was wrong.
+    void note_failure(const node_request&);
 
 private:
     mad::IBDRPath route_to(const subnet&, const node_query&) const;
     iba::lid usable_lid(const subnet&, port_ref) const;
-    bool use_lid(node_request&, const subnet&) const;
-    bool use_switch_in_front(node_request&, const subnet&, port_ref in_front) const;
+    bool use_lid(node_request&, const subnet&);
+    bool use_switch_in_front(node_request&, const subnet&, port_ref in_front);
+    bool take(node_request&, routing);
 
-    enum class experience : u8 { none, good, bad };
+    enum class experience : u8 { none, on_trial, good, bad };
     experience& with(routing by) { return experiences_[static_cast<std::size_t>(by)]; }
     experience with(routing by) const { return experiences_[static_cast<std::size_t>(by)]; }
 

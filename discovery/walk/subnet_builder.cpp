@@ -139,7 +139,8 @@ bool subnet_builder::is_directed_next(const node_request& request, const mad::ma
 std::optional<node_request> subnet_builder::accept(const node_request& request, const node_reply& reply,
                                                    const query_origin& origin, query_queue& queue) {
     const auto lock = guard();
-    if (!std::holds_alternative<mad::mad_error>(reply)) routing_.note_reply(request);
+    if (std::holds_alternative<mad::mad_error>(reply)) routing_.note_failure(request);
+    else routing_.note_reply(request);
     const context here{request, origin, queue};
     std::optional<node_query> next = std::visit([&](const auto& content) { return take(here, content); }, reply);
     if (!next && request.query.is_step) next = next_step(request.query.node, request.query.route);

@@ -86,7 +86,8 @@ task<node_reply> discovery_worker::send(node_request& request) {
 }
 
 template <class T> task<node_reply> discovery_worker::get(node_request& request) {
-    mad::result<T> reply = co_await schedule_.SubnGet<T>(request.path, request.modifier);
+    const coro::rpc_options limit{.patience = request.patience};
+    mad::result<T> reply = co_await schedule_.SubnGet<T>(request.path, request.modifier, limit);
     if (!reply && builder_.is_directed_next(request, reply.error())) {
         request.fell_back = true;
         reply = co_await schedule_.SubnGet<T>(request.directed, request.modifier);

@@ -247,6 +247,53 @@ TEST_CASE("a discovery of an irregular fabric sends no more SMPs than ibnetdisco
     }
 }
 
+namespace {
+
+/// Counts SMPs with a directed route that starts at a LID.
+class mixed_route_counter final : public mad::transport {
+public:
+    explicit mixed_route_counter(mad::transport& carrier) : carrier_(carrier) {}
+
+    int native_handle() const noexcept override { return carrier_.native_handle(); }
+    mad::send_result send(const mad::send_request& request) noexcept override {
+        const iba::lid DLID = mad::headers_of(*request.path).DLID;
+        mixed_ += mad::directed(*request.path) && value(DLID) != 0xffff;
+        by_lid_ += !mad::directed(*request.path);
+        return carrier_.send(request);
+    }
+    mad::received receive(std::span<u8> buffer) noexcept override { return carrier_.receive(buffer); }
+    mad::transport_limits limits() const noexcept override { return carrier_.limits(); }
+    bool wants_writable() const noexcept override { return carrier_.wants_writable(); }
+    unsigned mixed() const noexcept { return mixed_; }
+    unsigned by_lid() const noexcept { return by_lid_; }
+
+private:
+    mad::transport& carrier_;
+    unsigned mixed_ = 0, by_lid_ = 0;
+};
+
+} // namespace
+
+TEST_CASE("a discovery by LIDs tries one directed route that starts at a LID, because ibsim carries none") {
+    const ibsim_server server(topology_file_of("fattree3,radix=8"));
+    configure(server);
+    const subnet expected = discover(server, 64);
+    REQUIRE(has_lids(expected));
+    ibsim_transport port(at(server));
+    mixed_route_counter counter(port);
+    coro::MADSchedule schedule(counter, coro::schedule_options{});
+    discovery::discover_options how;
+    how.from_lid = expected.nodes[0].ports[expected.start_port].info->LID;
+    const auto found = coro::sync_wait(schedule, discovery::discover(schedule, how));
+    REQUIRE(found);
+    CHECK(found.value().complete());
+    CHECK(text_of(found.value()) == text_of(expected));
+    // The attempts of one SMP: three, or more after losses.
+    CHECK(counter.mixed() > 0);
+    CHECK(counter.mixed() <= 10);
+    CHECK(counter.by_lid() > 2 * found.value().nodes.size());
+}
+
 TEST_CASE("discoveries with a window of 256 survive continuous cable removals") {
     ibsim_server server(topology_file_of("fattree3,radix=4"));
     const subnet whole = discover(server, 64);
