@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // link.cpp - compares widths and speeds by the rules of iblinkinfo, with all speeds in one set.
 #include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/database/detail/link_sets.hpp>
 #include <comad/discovery/database/detail/vendors.hpp>
 #include <comad/iba/detail/enums.hpp>
 
@@ -16,18 +17,10 @@ using iba::smp::PortInfo;
 template <class T> constexpr u32 bits(T value) noexcept { return static_cast<u32>(value); }
 
 constexpr link_speeds legacy_speeds = 7, QDR = bits(iba::LinkSpeed::QDR);
-constexpr u8 FDR10 = 1; // the bit in the speed sets of MlnxExtPortInfo
+constexpr u8 extended_speeds_disabled = 30, extended_speeds = 0xf; // of linkSpeedExtEnabled, IBA 14.2.5.6
+constexpr u8 FDR10 = 1;                                            // the bit in the speed sets of MlnxExtPortInfo
 
 const PortInfo& info_at(const subnet& s, port_ref r) noexcept { return *s.at(r).info; }
-
-link_speeds supported_speeds(const subnet& s, port_ref r) noexcept {
-    const PortInfo& p = info_at(s, r);
-    link_speeds speeds = bits(p.linkSpeedSupported) & legacy_speeds;
-    if (has_extended_speeds(s, r))
-        speeds |= bits(p.linkSpeedExtSupported) << extended_speed_bit | bits(p.linkSpeedExtSupported2)
-                                                                            << extended_speed2_bit;
-    return speeds;
-}
 
 /// Returns whether the PortInfo of both ends is known.
 bool is_known(const subnet& s, port_ref r) noexcept {
@@ -61,6 +54,30 @@ bool hides_extended_speeds(const PortInfo& end_port, const PortInfo& port) noexc
             bits(port.linkSpeedExtSupported2) | bits(port.linkSpeedExtEnabled2) | bits(port.linkSpeedExtActive2)) == 0;
 }
 
+link_speeds supported_speeds(const subnet& s, port_ref r) noexcept {
+    const PortInfo& p = info_at(s, r);
+    link_speeds speeds = bits(p.linkSpeedSupported) & legacy_speeds;
+    if (has_extended_speeds(s, r))
+        speeds |= bits(p.linkSpeedExtSupported) << extended_speed_bit | bits(p.linkSpeedExtSupported2)
+                                                                            << extended_speed2_bit;
+    return speeds;
+}
+
+link_speeds enabled_speeds(const subnet& s, port_ref r) noexcept {
+    const PortInfo& p = info_at(s, r);
+    link_speeds speeds = bits(p.linkSpeedEnabled) & legacy_speeds;
+    if (!has_extended_speeds(s, r)) return speeds;
+    if (p.linkSpeedExtEnabled != extended_speeds_disabled)
+        speeds |= bits(p.linkSpeedExtEnabled & extended_speeds) << extended_speed_bit;
+    return speeds | bits(p.linkSpeedExtEnabled2) << extended_speed2_bit;
+}
+
+LinkWidth widest(u8 widths) noexcept {
+    for (const LinkWidth width : {LinkWidth::w12x, LinkWidth::w8x, LinkWidth::w4x, LinkWidth::w2x, LinkWidth::w1x})
+        if (widths & bits(width)) return width;
+    return {};
+}
+
 LinkWidth active_width(const PortInfo& p) noexcept { return p.linkWidthActive; }
 
 link_speeds active_speed(const PortInfo& p, bool extended) noexcept {
@@ -76,12 +93,8 @@ link_speeds active_speed(const subnet& s, port_ref r) noexcept {
 
 LinkWidth possible_width(const subnet& s, port_ref r) noexcept {
     if (!is_known(s, r)) return {};
-    const u32 common = bits(info_at(s, r).linkWidthSupported) & bits(info_at(s, s.at(r).peer).linkWidthSupported);
-    for (const LinkWidth width : {LinkWidth::w12x, LinkWidth::w8x, LinkWidth::w4x, LinkWidth::w2x, LinkWidth::w1x}) {
-        if (!(common & bits(width))) continue;
-        return lanes_of(width) > lanes_of(active_width(s, r)) ? width : LinkWidth{};
-    }
-    return {};
+    const LinkWidth best = widest(info_at(s, r).linkWidthSupported & info_at(s, s.at(r).peer).linkWidthSupported);
+    return lanes_of(best) > lanes_of(active_width(s, r)) ? best : LinkWidth{};
 }
 
 link_speeds possible_speed(const subnet& s, port_ref r) noexcept {

@@ -4,6 +4,7 @@
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/database/detail/subnet_tables.hpp>
+#include <comad/discovery/formats/detail/port_json.hpp>
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/json.hpp>
 #include <comad/iba/print.hpp>
@@ -102,9 +103,10 @@ json of_port(const subnet& s, port_ref here, const node_places& places) {
             out["LID"] = value(p.info->LID);
             out["LMC"] = p.info->LMC;
         }
-        // A topology file does not contain VLCap.
-        if (!p.assumed || value(p.info->VLCap)) out["VLCap"] = value(p.info->VLCap);
-        if (!p.assumed) out["neighborMTU"] = value(p.info->neighborMTU);
+        if (p.assumed && value(p.info->VLCap)) out["VLCap"] = value(p.info->VLCap); // some topology files contain it
+        add_link_abilities(out, s, here);
+        add_link_judgment(out, s, here);
+        add_capabilities(out, s, here);
     }
     if (const auto all = places.more.places ? places.more.places->of(here) : std::span<const port_hierarchy>{};
         !all.empty()) {
@@ -135,6 +137,8 @@ json of_node(const subnet& s, u32 index, const node_places& places) {
     if (n.known == topology_file::extent::some) out["known"] = "some";
     if (n.known == topology_file::extent::links_only) out["known"] = "links_only";
     if (n.switch_info) out["enhancedPort0"] = static_cast<bool>(n.switch_info->enhancedPort0);
+    add_switch_info(out, n);
+    add_chassis(out, places.groups, index);
     json ports = json::array();
     for (u8 number = 0; const port& p : n.ports) {
         if (p.info || p.peer) ports.push_back(of_port(s, {index, number}, places));
@@ -142,16 +146,6 @@ json of_node(const subnet& s, u32 index, const node_places& places) {
     }
     out["ports"] = std::move(ports);
     return out;
-}
-
-std::string_view name_of(board_kind board) {
-    switch (board) {
-    case board_kind::none: break;
-    case board_kind::line: return "line";
-    case board_kind::spine: return "spine";
-    case board_kind::router: return "router";
-    }
-    return {};
 }
 
 json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) {
@@ -162,12 +156,7 @@ json of_chassis(const subnet& s, const system_groups& groups, const chassis& c) 
         for (const u32 i : *part) {
             const chassis_place& place = groups.places[i];
             json one{{"nodeGUID", text_of(s.nodes[i].info.nodeGUID)}};
-            if (const auto board = name_of(place.board); !board.empty()) {
-                one["board"] = board;
-                one["slot"] = place.slot;
-                one["chip"] = place.chip;
-                one["type"] = json_string(place.type);
-            }
+            add_board(one, place);
             nodes.push_back(std::move(one));
         }
     }

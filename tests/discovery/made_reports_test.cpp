@@ -7,6 +7,7 @@
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
+#include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -125,7 +126,10 @@ TEST_CASE("the JSON form prints each value in its own member") {
                     {"numPorts", n.info.numPorts},
                     {"description", n.description},
                     {"route", i == 0 ? json{0} : json{0, i == 1 ? 3 : 1}}};
-        if (n.is_switch()) wanted["enhancedPort0"] = n.switch_info->enhancedPort0;
+        if (n.is_switch()) {
+            wanted["enhancedPort0"] = n.switch_info->enhancedPort0;
+            wanted["switchInfo"] = json::parse(iba::json(*n.switch_info));
+        }
         CHECK(got == wanted);
         for (const json& p : ports) {
             const port_ref r{static_cast<u32>(i), p["port"].get<u8>()};
@@ -134,12 +138,18 @@ TEST_CASE("the JSON form prints each value in its own member") {
             CHECK(p["portGUID"] == fmt::format("{}", s.at(r).portGUID));
             CHECK(p["VLCap"] == static_cast<unsigned>(info.VLCap));
             CHECK(p["neighborMTU"] == static_cast<unsigned>(info.neighborMTU));
+            CHECK(p["MTUCap"] == static_cast<unsigned>(info.MTUCap));
+            CHECK(p["operationalVLs"] == static_cast<unsigned>(info.operationalVLs));
+            CHECK(p["linkWidthSupported"] == json{"1x", "4x", "8x"});
+            CHECK(p["linkSpeedSupported"] == json{"SDR", "DDR", "QDR"});
             const bool is_end = !n.is_switch() || r.port == 0;
             CHECK(p.contains("LID") == is_end);
             if (is_end) {
                 CHECK(p["LID"] == value(info.LID));
                 CHECK(p["LMC"] == info.LMC);
+                CHECK(p["capabilityMask"] == info.capabilityMask);
             }
+            CHECK(p.contains("capabilities") == is_end);
             const bool is_armed = r == port_ref{0, 1};
             CHECK(p["portState"] == (is_armed ? "Armed" : "Active"));
             CHECK(p["portPhysicalState"] == (is_armed ? "LinkErrorRecovery" : "LinkUp"));

@@ -11,6 +11,7 @@ CONGESTED = PLAIN + ",cc=3"
 UNMANAGED = "sim:fattree2,radix=4,time=virtual"
 MISCOUNTED = PLAIN + ",counters=3,traffic=100000,errors=1.0:20"
 LINE = "sim:line,switches=4,sm=1,time=virtual"
+REDUCED = PLAIN + ",link=leaf-0001/3:1xQDR,link=leaf-0002/1:4xFDR"
 
 # Files for the runs: a cabling plan that does not match, and topologies and caches with one mistake each.
 ROUTERS = """
@@ -100,6 +101,10 @@ RUNS = [
     ("subnet-1", "", 1, WHOLE, PLAIN, "ibnetdiscover --sa --json"),
     ("subnet-1", "", 1, WHOLE, PLAIN, "export --format json"),
     ("links-1", "", 32, LINES, PLAIN, "iblinkinfo --json"),
+    ("links-1", "", 32, LINES, "sim:chassis.topo,sm=1,time=virtual", "iblinkinfo --json"),
+    ("links-1", "", 32, LINES, REDUCED, "iblinkinfo --json"),
+    ("subnet-1", "", 1, WHOLE, REDUCED, "ibnetdiscover --json"),
+    ("nodes-1", "", 14, LINES, "sim:chassis.topo,sm=1,time=virtual", "ibnodes --json"),
     ("nodes-1", "", 8, LINES, PLAIN, "ibhosts --json"),
     ("nodes-1", "", 6, LINES, PLAIN, "ibswitches --json"),
     ("nodes-1", "", 14, LINES, PLAIN, "ibnodes --json"),

@@ -4,6 +4,8 @@
 #include "subnet/two_switches.hpp"
 #include <comad/transports/sim/detail/topology.hpp>
 
+#include <map>
+#include <regex>
 #include <set>
 #include <sstream>
 
@@ -185,6 +187,91 @@ TEST_CASE("iblinkinfo prints links as JSON") {
     CHECK_FALSE(down.contains("linkWidthActive"));
     CHECK_FALSE(down.contains("peer"));
     CHECK(lines_as_json(s.ours({"iblinkinfo", "--json", "-d"})).size() == 3 + 2);
+}
+
+/// The names of the widths and speeds in our JSON, and the texts of infiniband-diags.
+const std::map<std::string, std::string> diags_texts{{"1x", "1X"},
+                                                     {"2x", "2X"},
+                                                     {"4x", "4X"},
+                                                     {"8x", "8X"},
+                                                     {"12x", "12X"},
+                                                     {"SDR", "2.5 Gbps"},
+                                                     {"DDR", "5.0 Gbps"},
+                                                     {"QDR", "10.0 Gbps"},
+                                                     {"FDR", "14.0625 Gbps"},
+                                                     {"EDR", "25.78125 Gbps"},
+                                                     {"HDR", "53.125 Gbps"},
+                                                     {"NDR", "106.25 Gbps"},
+                                                     {"XDR", "212.5 Gbps"}};
+
+TEST_CASE("the JSON of iblinkinfo has the possible width and speed that infiniband-diags prints as Could be") {
+    const subnet s(uneven, manager::leaves);
+    std::map<std::string, std::string> theirs; // the text in the last parentheses, by port GUID and number
+    const std::regex with_neighbor("0x([0-9a-f]{16}) \".*\" +[0-9]+ +([0-9]+)\\[..\\] ==\\(.*\"[^\"]*\" \\((.*)\\)");
+    for (const std::string& line : lines_of(s.peer({"iblinkinfo", "-l"}).out))
+        if (std::smatch found; std::regex_match(line, found, with_neighbor) && line.find("==>") != line.npos)
+            theirs[found[1].str() + ' ' + found[2].str()] = found[3];
+    std::size_t better = 0;
+    for (const auto& o : lines_as_json(s.ours({"iblinkinfo", "--json"}))) {
+        std::string key = o["portGUID"];
+        std::erase(key, ':');
+        key += ' ' + std::to_string(o["port"].get<unsigned>());
+        CAPTURE(key);
+        std::string expected;
+        for (const char* member : {"linkWidthPossible", "linkSpeedPossible"})
+            expected += (expected.empty() ? "" : " ") +
+                        (o.contains(member) ? "Could be " + diags_texts.at(o[member]) : std::string());
+        if (!o.contains("linkWidthPossible")) expected = ' ' + expected;
+        if (expected.starts_with("Could be") && !o.contains("linkSpeedPossible")) expected += ' ';
+        better += expected.size() > 1;
+        REQUIRE(theirs.contains(key));
+        CHECK(theirs[key] == (o.contains("peer") ? expected : " "));
+    }
+    CHECK(better == 8); // both ends of the links to hosts and of one link between the switches
+}
+
+TEST_CASE("the JSON of iblinkinfo has the supported and enabled widths and speeds, MTUs and VLs that smpquery prints") {
+    const subnet s(uneven, manager::leaves);
+    // Returns the value that infiniband-diags prints in this line of the PortInfo; empty if there is no such line.
+    const auto value_in = [](const std::string& info, const std::string& name) {
+        std::smatch found;
+        return std::regex_search(info, found, std::regex('\n' + name + ":\\.*([^\n]*)")) ? found[1].str()
+                                                                                         : std::string();
+    };
+    const auto texts_of = [](const nlohmann::json& names) {
+        std::string text;
+        for (const std::string name : names) text += (text.empty() ? "" : " or ") + diags_texts.at(name);
+        return text;
+    };
+    const auto joined = [](const std::string& a, const std::string& b) {
+        return b.empty() || b.starts_with("No ") || b.starts_with("undefined") ? a : a + " or " + b;
+    };
+    const std::map<std::string, unsigned> mtus{{"256", 1}, {"512", 2}, {"1024", 3}, {"2048", 4}, {"4096", 5}},
+        vls{{"VL0", 1}, {"VL0-1", 2}, {"VL0-3", 3}, {"VL0-7", 4}, {"VL0-14", 5}};
+    std::size_t ports = 0;
+    for (const auto& o : lines_as_json(s.ours({"iblinkinfo", "--json", "--up"}))) {
+        const std::string LID = std::to_string(o["LID"].get<unsigned>()),
+                          port = std::to_string(o["port"].get<unsigned>());
+        const std::string info = s.peer({"smpquery", "portinfo", LID, port}).out;
+        CAPTURE(info, o.dump());
+        CHECK(texts_of(o["linkWidthSupported"]) == value_in(info, "LinkWidthSupported"));
+        CHECK(texts_of(o["linkWidthEnabled"]) == value_in(info, "LinkWidthEnabled"));
+        CHECK(texts_of(o["linkSpeedSupported"]) ==
+              joined(value_in(info, "LinkSpeedSupported"), value_in(info, "LinkSpeedExtSupported")));
+        CHECK(texts_of(o["linkSpeedEnabled"]) ==
+              joined(value_in(info, "LinkSpeedEnabled"), value_in(info, "LinkSpeedExtEnabled")));
+        CHECK(o["neighborMTU"] == mtus.at(value_in(info, "NeighborMTU")));
+        CHECK(o["MTUCap"] == mtus.at(value_in(info, "MtuCap")));
+        CHECK(o["VLCap"] == vls.at(value_in(info, "VLCap")));
+        CHECK(o["operationalVLs"] == vls.at(value_in(info, "OperVLs")));
+        ++ports;
+        // The neighbor has the same data as on its own line.
+        const auto& peer = o["peer"];
+        for (const auto& own : lines_as_json(s.ours({"iblinkinfo", "--json", "--up"})))
+            if (own["nodeGUID"] == peer["nodeGUID"] && own["port"] == peer["port"])
+                for (const auto& [name, value] : peer.items()) CHECK(own[name] == value);
+    }
+    CHECK(ports == 5 + 2 + 3);
 }
 
 TEST_CASE("iblinkinfo prints the responsive part of the subnet and exits with 3") {

@@ -31,6 +31,10 @@ TEST_CASE("discoveries print XDR links as newer versions of infiniband-diags do"
     CHECK(count(links, "==( 4X         212.5 Gbps Active/  LinkUp)==>") == 2 * 15);
     CHECK(count(links, "==( 4X        106.25 Gbps Active/  LinkUp)==>") == 2);
     CHECK(count(links, "( Could be 212.5 Gbps)") == 2);
+    const std::string json = output_of({"iblinkinfo", "--json"}, fabric);
+    CHECK(count(json, "\"linkSpeedPossible\":\"XDR\"") == 2);
+    CHECK(count(json, "Possible\":") == 2);
+    CHECK(count(json, "\"linkSpeedActive\":\"XDR\"") == 2 * 2 * 15); // of both ends on both lines of a link
     CHECK(count(output_of({"ibnetdiscover"}, fabric), " 4xXDR\n") == 2 * 15);
     CHECK(count(output_of({"ibnetdiscover"}, fabric), " 4xNDR\n") == 2);
     CHECK(count(output_of({"ibnetdiscover", "-p"}, fabric), " 4x XDR - ") == 2 * 15);

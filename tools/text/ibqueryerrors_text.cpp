@@ -214,7 +214,8 @@ void error_report::add_json(const reading& l) {
     });
     add_details<pm::PortRcvErrorDetails>(line, l);
     add_details<pm::PortXmitDiscardDetails>(line, l);
-    if (choice_.links && !is_sum && subnet_.at(l.where).info) line["link"] = link_json(subnet_, l.where, names_);
+    if (choice_.links && !is_sum && subnet_.at(l.where).info)
+        line["link"] = link_json(subnet_, l.where, names_, groups_);
     text_ += json_line(line);
 }
 

@@ -5,10 +5,13 @@
 #include "comad.hpp"
 #include "text/json.hpp"
 #include "text/link_text.hpp"
+#include <comad/discovery/formats/detail/port_json.hpp>
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
+
+#include <utility>
 
 namespace ibtool {
 
@@ -25,25 +28,38 @@ nlohmann::ordered_json place_json(const subnet& s, port_ref r, const discovery::
             {"port", r.port}};
 }
 
-nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::node_names& names) {
+namespace {
+
+/// Returns the data of one end of a link: states, width and speed, timers and abilities. Precondition: its PortInfo is known.
+nlohmann::ordered_json end_json(const subnet& s, port_ref r, const discovery::system_groups& groups) {
     const iba::smp::PortInfo& info = *s.at(r).info;
-    nlohmann::ordered_json link{{"portState", iba::name_or_number(info.portState)},
-                                {"portPhysicalState", iba::name_or_number(info.portPhysicalState)}};
+    nlohmann::ordered_json end{{"portState", iba::name_or_number(info.portState)},
+                               {"portPhysicalState", iba::name_or_number(info.portPhysicalState)}};
     if (info.portState != iba::PortState::Down) {
-        link["linkWidthActive"] = discovery::format_link_width(s.at(r));
-        link["linkSpeedActive"] = discovery::format_link_speed(s, r);
-        link["HOQLife"] = info.HOQLife;
-        link["VLStallCount"] = info.VLStallCount;
+        end["linkWidthActive"] = discovery::format_link_width(s.at(r));
+        end["linkSpeedActive"] = discovery::format_link_speed(s, r);
+        end["HOQLife"] = info.HOQLife;
+        end["VLStallCount"] = info.VLStallCount;
     }
-    const iba::LinkWidth better_width = discovery::possible_width(s, r);
-    if (better_width != iba::LinkWidth{}) link["linkWidthPossible"] = discovery::width_name(better_width);
-    if (const auto better_speed = discovery::possible_speed(s, r))
-        link["linkSpeedPossible"] = discovery::speed_name(better_speed);
-    else if (discovery::could_be_fdr10(s, r)) link["linkSpeedPossible"] = "FDR10";
-    if (const auto width = discovery::other_width(s, r); width != iba::LinkWidth{})
-        link["linkWidthOtherEnd"] = discovery::width_name(width);
-    if (const auto speed = discovery::other_speed(s, r)) link["linkSpeedOtherEnd"] = discovery::speed_name(speed);
-    if (s.at(r).peer) link["peer"] = place_json(s, s.at(r).peer, names);
+    discovery::add_link_abilities(end, s, r);
+    if (const auto& at_lid = s.end_port(r).info) end["LMC"] = at_lid->LMC;
+    if (const unsigned outside = groups.external_port(r)) end["external_port"] = outside;
+    discovery::add_chassis(end, groups, r.node);
+    return end;
+}
+
+} // namespace
+
+nlohmann::ordered_json link_json(const subnet& s, port_ref r, const discovery::node_names& names,
+                                 const discovery::system_groups& groups) {
+    nlohmann::ordered_json link = end_json(s, r, groups);
+    discovery::add_link_judgment(link, s, r);
+    discovery::add_capabilities(link, s, r);
+    if (const port_ref peer = s.at(r).peer) {
+        nlohmann::ordered_json there = place_json(s, peer, names);
+        if (s.at(peer).info) there.update(end_json(s, peer, groups));
+        link["peer"] = std::move(there);
+    }
     return link;
 }
 

@@ -115,9 +115,9 @@ std::string link_line(const iblinkinfo_settings& how, const described_links& all
                        format_link(s, r, how.additional), format_peer(s, names, r, how.by_line || how.guids, groups));
 }
 
-std::string json_of(const subnet& s, port_ref r, const node_names& names) {
-    nlohmann::ordered_json line = place_json(s, r, names);
-    line.update(link_json(s, r, names));
+std::string json_of(const described_links& all, port_ref r) {
+    nlohmann::ordered_json line = place_json(all.s, r, all.names);
+    line.update(link_json(all.s, r, all.names, all.groups));
     return json_line(line);
 }
 
@@ -147,7 +147,7 @@ std::string report_of(const iblinkinfo_settings& how, const subnet_place& where,
             if (!has_head) text += head_of(s.nodes[n], names);
             has_head = true;
             if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
-            text += how.json ? json_of(s, r, names) : link_line(how, links, r);
+            text += how.json ? json_of(links, r) : link_line(how, links, r);
         }
     }
     return text;

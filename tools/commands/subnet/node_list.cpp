@@ -7,6 +7,8 @@
 #include "session/run_on_subnet.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
+#include <comad/discovery/chassis/detail/chassis.hpp>
+#include <comad/discovery/formats/detail/port_json.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
@@ -29,7 +31,27 @@ struct node_list_settings {
     bool json = false;
 };
 
-nlohmann::ordered_json listed_node_json(const comad::discovery::node& n, const node_names& names) {
+/// Returns the end ports of a node whose PortInfo is known: port 0 of a switch, or the ports of another node.
+nlohmann::ordered_json end_ports_json(const subnet& s, u32 index) {
+    auto ports = nlohmann::ordered_json::array();
+    const comad::discovery::node& n = s.nodes[index];
+    for (unsigned number = 0; number < n.ports.size(); ++number) {
+        const comad::discovery::port& p = n.ports[number];
+        if (!comad::discovery::is_end_port(n, number) || !p.info) continue;
+        const comad::discovery::port_ref here{index, static_cast<u8>(number)};
+        nlohmann::ordered_json port{{"port", number}, {"portGUID", fmt::format("{}", p.portGUID)}};
+        port["LID"] = value(p.info->LID);
+        port["LMC"] = p.info->LMC;
+        port["portState"] = iba::name_or_number(p.info->portState);
+        comad::discovery::add_capabilities(port, s, here);
+        ports.push_back(std::move(port));
+    }
+    return ports;
+}
+
+nlohmann::ordered_json listed_node_json(const subnet& s, u32 index, const node_names& names,
+                                        const comad::discovery::system_groups& groups) {
+    const comad::discovery::node& n = s.nodes[index];
     nlohmann::ordered_json line{{"nodeType", iba::name_or_number(n.info.nodeType)},
                                 {"nodeGUID", fmt::format("{}", n.info.nodeGUID)},
                                 {"numPorts", n.info.numPorts},
@@ -39,16 +61,25 @@ nlohmann::ordered_json listed_node_json(const comad::discovery::node& n, const n
         line["LID"] = value(n.ports[0].info->LID);
         line["LMC"] = n.ports[0].info->LMC;
     }
+    line["systemImageGUID"] = fmt::format("{}", n.info.systemImageGUID);
+    line["vendorID"] = n.info.vendorID;
+    line["deviceID"] = n.info.deviceID;
+    line["revision"] = n.info.revision;
+    line["end_ports"] = end_ports_json(s, index);
+    comad::discovery::add_switch_info(line, n);
+    comad::discovery::add_chassis(line, groups, index);
     return line;
 }
 
 std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
     if (!s.json) return s.list.text(found, names);
+    const comad::discovery::system_groups groups = comad::discovery::group_nodes(found);
     std::string lines;
     for (const NodeType type : s.list.types)
-        for (const auto& n : found.nodes)
-            if (n.info.nodeType == type && n.known != comad::topology_file::extent::links_only)
-                lines += json_line(listed_node_json(n, names));
+        for (u32 n = 0; n < found.nodes.size(); ++n)
+            if (found.nodes[n].info.nodeType == type &&
+                found.nodes[n].known != comad::topology_file::extent::links_only)
+                lines += json_line(listed_node_json(found, n, names, groups));
     return lines;
 }
 
