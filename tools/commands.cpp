@@ -16,6 +16,7 @@
     X(ibprintswitch)                                                                                                   \
     X(ibprintrt)                                                                                                       \
     X(iblinkinfo)                                                                                                      \
+    X(summary)                                                                                                         \
     X(export)                                                                                                          \
     X(subnet_diff)                                                                                                     \
     X(watch)                                                                                                           \

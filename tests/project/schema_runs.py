@@ -90,7 +90,7 @@ NAMED_RUNS = [
     "ibnetdiscover", "iblinkinfo", "ibhosts", "ibswitches", "ibnodes", "ibprintca 2", "ibprintswitch -l", "ibfindnodesusing 9 3 -a", "dump_lfts",
     "dump_mfts", "ibroute 9", "ibtracert 2 3", "ibchecknet -v", "ibcheckerrs -v 2 1", "ibcheckroutes --loads", "check_lft_balance -v",
     "ibdatacounters", "ibclearcounters -v", "ibqueryerrors", "sweep", "ibccconfig -v SP --all 3 1 0 12 8 100", "set_port_state --disable 9@3",
-    "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json",
+    "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json", "summary",
 ]
 
 # schema; the checked part of the documents ("": all); minimum number of documents; fabric; command (IBTOOL: the program).
@@ -105,6 +105,9 @@ RUNS = [
     ("links-1", "", 32, LINES, REDUCED, "iblinkinfo --json"),
     ("subnet-1", "", 1, WHOLE, REDUCED, "ibnetdiscover --json"),
     ("nodes-1", "", 14, LINES, "sim:chassis.topo,sm=1,time=virtual", "ibnodes --json"),
+    ("summary-1", "", 1, WHOLE, REDUCED, "summary --json"),
+    ("summary-1", "", 1, WHOLE, SILENT, "summary --json"),
+    ("summary-1", "", 1, WHOLE, UNMANAGED, "summary --json"),
     ("nodes-1", "", 8, LINES, PLAIN, "ibhosts --json"),
     ("nodes-1", "", 6, LINES, PLAIN, "ibswitches --json"),
     ("nodes-1", "", 14, LINES, PLAIN, "ibnodes --json"),

@@ -33,6 +33,7 @@ const std::map<std::string, words> examples{
     {"ibswitches", {}},
     {"ibnodes", {}},
     {"iblinkinfo", {}},
+    {"summary", {}},
     {"export", {"--format", "json"}},
     {"smpquery", {"NodeInfo", "1"}},
     {"saquery", {"NR"}},
@@ -113,7 +114,8 @@ TEST_CASE("every command prints JSON on request") {
         const process_result r = run(words{name} + arguments + words{"--json"} + managed_tree);
         check_success(r);
         CHECK_FALSE(r.out.empty());
-        if (name == "ibnetdiscover" || name == "export") CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object
+        if (name == "ibnetdiscover" || name == "export" || name == "summary")
+            CHECK_NOTHROW(nlohmann::json::parse(r.out)); // one object
         else CHECK_NOTHROW(objects_of(r.out));
     }
     sampled sample;

@@ -65,6 +65,7 @@ const std::map<std::string, command_use> commands{
     {"ibprintswitch", {{"0,1"}}},
     {"ibprintrt", {{"-l"}}},
     {"iblinkinfo", {}},
+    {"summary", {}},
     {"export", {{"--format", "json"}}},
     {"subnet_diff", {{"FILES", "FILES"}}},
     {"watch", {{"--every", "1s", "-n", "1"}}},

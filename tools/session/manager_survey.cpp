@@ -64,16 +64,8 @@ query_task<std::vector<candidate>> candidates_of_sa(session& in) {
     co_return all;
 }
 
-coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
+std::vector<candidate> candidates_in(session& in, const discovery::subnet& s) {
     std::vector<candidate> all;
-    std::optional<discovery::subnet> found;
-    try {
-        auto discovered = co_await discover_subnet(in, nullptr, subnet_source::fabric);
-        if (discovered) found = std::move(discovered).value();
-    } catch (const std::runtime_error&) { // the options name an SA or a file that does not exist
-    }
-    if (!found) co_return all;
-    const discovery::subnet& s = *found;
     for (const discovery::node& n : s.nodes)
         for (std::size_t p = 0; p < n.ports.size(); ++p) {
             const auto& info = n.ports[p].info;
@@ -86,7 +78,16 @@ coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
             c.facts.described_by = manager_facts::source::capability_mask;
             all.push_back(std::move(c));
         }
-    co_return all;
+    return all;
+}
+
+coro::task<std::vector<candidate>> candidates_of_discovery(session& in) {
+    try {
+        auto found = co_await discover_subnet(in, nullptr, subnet_source::fabric);
+        if (found) co_return candidates_in(in, found.value());
+    } catch (const std::runtime_error&) { // the options name an SA or a file that does not exist
+    }
+    co_return std::vector<candidate>{};
 }
 
 query_task<manager_facts> described(session& in, candidate c) {
@@ -115,7 +116,8 @@ query_task<std::vector<PortInfoRecord>> ports_that(session& in, iba::CapabilityM
     co_return std::move(found.error());
 }
 
-coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa otherwise) {
+coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa otherwise,
+                                                       const discovery::subnet* known) {
     std::vector<candidate> found;
     const bool has_smps = !in.options().by_sa && in.schedule().transport().limits().smi;
     bool is_answered = false;
@@ -124,7 +126,9 @@ coro::task<std::vector<manager_facts>> survey_managers(session& in, without_sa o
         is_answered = bool(of_sa);
         if (of_sa) found = std::move(of_sa).value();
     }
-    if (!is_answered && has_smps && otherwise == without_sa::discover) found = co_await candidates_of_discovery(in);
+    if (!is_answered && has_smps && known) found = candidates_in(in, *known);
+    else if (!is_answered && has_smps && otherwise == without_sa::discover)
+        found = co_await candidates_of_discovery(in);
     std::vector<query_task<manager_facts>> queries;
     for (candidate& c : found) {
         if (!has_smps) c.path.reset();

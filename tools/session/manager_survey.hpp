@@ -3,6 +3,7 @@
 #pragma once
 #include "session/session.hpp"
 #include "text/subnet_managers.hpp"
+#include <comad/discovery/database/subnet.hpp>
 #include <comad/iba/sa.hpp>
 
 #include <vector>
@@ -21,7 +22,9 @@ enum class without_sa : comad::u8 {
 
 /// Returns the subnet managers, masters first, then by LID. The SA lists the managers that it knows and the ports that set IsSM; each of
 /// them is queried for SMInfo. Two managers that do not know each other run two SAs, and each SA knows only one. With --sa no SMP is sent.
-comad::coro::task<std::vector<manager_facts>> survey_managers(session&, without_sa = without_sa::discover);
+/// `known`: a discovered subnet, which is used in place of another discovery; it must outlive the task.
+comad::coro::task<std::vector<manager_facts>> survey_managers(session&, without_sa = without_sa::discover,
+                                                              const comad::discovery::subnet* known = nullptr);
 
 /// Returns problems of the subnet managers that the SA knows, one line each. For commands whose output does not show managers.
 comad::coro::task<std::vector<std::string>> manager_notes(session&);
