@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <limits>
 #include <stdlib.h>
 #include <string>
 #include <vector>
@@ -392,4 +393,74 @@ TEST_CASE("size and nesting depth of a rules file are limited before the file is
                Catch::Equals("cannot read '/dev/zero': it is a binary file, but must be a text file"));
     CHECK_THAT(message_of([] { read_health_rules("/proc/self/mem"); }),
                Catch::Equals("cannot read '/proc/self/mem': Input/output error"));
+}
+
+namespace {
+
+/// Returns a subnet with three cables: node 0 to node 3, node 1 to node 2, and a port of node 4 without a known neighbor.
+discovery::subnet three_cables() {
+    discovery::subnet s;
+    s.nodes.resize(5);
+    for (discovery::node& n : s.nodes) n.ports.resize(2);
+    const auto connect = [&](u32 a, u32 b) {
+        s.nodes[a].ports[1].peer = {b, 1};
+        s.nodes[b].ports[1].peer = {a, 1};
+    };
+    connect(0, 3);
+    connect(1, 2);
+    return s;
+}
+
+health_finding growth_at(u32 node, severity how_bad, double measured, double limit) {
+    return {.how_bad = how_bad, .where = {node, 1}, .why = rule::growth, .measured = measured, .limit = limit};
+}
+
+std::vector<u32> first_ends(const std::vector<cable_findings>& cables) {
+    std::vector<u32> nodes;
+    for (const cable_findings& c : cables) nodes.push_back(c.a.node);
+    return nodes;
+}
+
+} // namespace
+
+TEST_CASE("findings at both ends of a cable belong to the cable, and the worst one is first") {
+    const discovery::subnet s = three_cables();
+    const health_finding low = growth_at(0, severity::warning, 20, 10), high = growth_at(3, severity::warning, 90, 10),
+                         worst = growth_at(3, severity::error, 11, 10);
+    const auto cables = by_cable(s, {low, high, worst});
+    REQUIRE(cables.size() == 1);
+    CHECK(cables[0] == cable_findings{{0, 1}, {3, 1}, severity::error, {worst, high, low}});
+    CHECK(by_cable(s, {}).empty());
+    const auto alone = by_cable(s, {growth_at(4, severity::warning, 2, 1)});
+    REQUIRE(alone.size() == 1);
+    CHECK(alone[0].a == port_ref{4, 1});
+    CHECK_FALSE(alone[0].b);
+}
+
+TEST_CASE(
+    "cables are sorted by severity, then by the excess of their worst finding, then by their number of findings") {
+    const discovery::subnet s = three_cables();
+    const auto order = [&](std::vector<health_finding> findings) {
+        return first_ends(by_cable(s, std::move(findings)));
+    };
+    CHECK(order({growth_at(0, severity::warning, 900, 1), growth_at(2, severity::error, 2, 1)}) ==
+          std::vector<u32>{1, 0});
+    CHECK(order({growth_at(0, severity::error, 20, 10), growth_at(1, severity::error, 5, 1)}) ==
+          std::vector<u32>{1, 0});
+    CHECK(order({growth_at(0, severity::error, 5, 1), growth_at(1, severity::error, 5, 1),
+                 growth_at(2, severity::warning, 5, 1)}) == std::vector<u32>{1, 0});
+    CHECK(order({growth_at(4, severity::error, 5, 1), growth_at(2, severity::error, 5, 1),
+                 growth_at(3, severity::error, 5, 1)}) == std::vector<u32>{0, 1, 4});
+}
+
+TEST_CASE("the excess of a finding is the ratio of the measured value and its limit") {
+    const auto excess = [](rule why, double measured, double limit) {
+        return excess_of({.how_bad = severity::error, .where = here, .why = why, .measured = measured, .limit = limit});
+    };
+    CHECK(excess(rule::growth, 50, 10) == 5);
+    CHECK(excess(rule::bit_errors, 3e-12, 1e-12) == Approx(3));
+    CHECK(excess(rule::growth, 1, 0) == std::numeric_limits<double>::infinity());
+    CHECK(excess(rule::width, 1, 4) == 4);
+    CHECK(excess(rule::speed, 25e9, 10e9) == 2.5); // the neighbor is slower
+    CHECK(excess(rule::pegged, 255, 255) == 1);
 }

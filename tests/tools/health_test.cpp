@@ -2,9 +2,11 @@
 // health_test.cpp - health on simulated subnets: good links, links that go down, links with errors, unresponsive nodes.
 #include "program/ibtool_rig.hpp"
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <set>
 #include <sstream>
 
 using namespace ibtool_rig;
@@ -41,9 +43,12 @@ TEST_CASE("health reports a link that went down as critical at both ends") {
     const process_result text = health({}, flap);
     CHECK(text.status == 1);
     CHECK(text.err.empty());
-    CHECK(text.out == "# 32 ports over 10.000 s: 2 critical, 0 errors, 0 warnings\n"
-                      "critical \"leaf-0001\"[3]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n"
-                      "critical \"spine-0001\"[1]: linkDownedCounter increased by 1 in 10 s, 360 per h; limit 10\n");
+    CHECK(text.out == "# 32 ports over 10.000 s: 2 critical, 0 errors, 0 warnings on 1 cable\n"
+                      "critical \"leaf-0001\"[3] <=> \"spine-0001\"[1]: linkDownedCounter increased by 1 in 10 s, "
+                      "360 per h, limit 10 (at both ends)\n");
+    CHECK(health({"--details"}, flap).out ==
+          text.out + "  critical \"leaf-0001\"[3]: linkDownedCounter increased by 1 in 10 s, 360 per h, limit 10\n"
+                     "  critical \"spine-0001\"[1]: linkDownedCounter increased by 1 in 10 s, 360 per h, limit 10\n");
 
     const process_result r = health({"--json", "--for", "60s"}, flap);
     CHECK(r.status == 1);
@@ -55,7 +60,8 @@ TEST_CASE("health reports a link that went down as critical at both ends") {
                          {"critical", 2},
                          {"error", 0},
                          {"warning", 0},
-                         {"complete", true}});
+                         {"complete", true},
+                         {"cables", 1}});
     CHECK(all[1].at("severity") == "critical");
     CHECK(all[1].at("description") == "leaf-0001");
     CHECK(all[1].at("port") == 3);
@@ -66,6 +72,50 @@ TEST_CASE("health reports a link that went down as critical at both ends") {
     CHECK(all[1].at("per_seconds") == 3600);
     CHECK(all[1].at("measured").get<double>() == Approx(60).epsilon(1e-4));
     CHECK(all[1].at("limit") == 10);
+    CHECK(all[1].at("cable") == 1);
+    CHECK(all[1].at("peer").at("description") == "spine-0001");
+    CHECK(all[1].at("peer").at("port") == 1);
+    CHECK(all[2].at("peer").at("nodeGUID") == all[1].at("nodeGUID"));
+    CHECK(all[2].at("peer").at("port") == 3);
+}
+
+TEST_CASE("health prints one line per cable, the worst first, and --top limits the cables") {
+    // Both ends of a cable count errors at the same rate. leaf-0001[3] runs at a quarter of its width as well.
+    const std::string wrong = ",errors=0.3:20,seed=3,link=leaf-0001/3:1xEDR";
+    const process_result all = health({"--for", "60s"}, wrong), top = health({"--for", "60s", "--top", "2"}, wrong);
+    words lines = lines_in_order(all.out);
+    REQUIRE(lines.size() > 3);
+    const std::string head = lines.front();
+    lines.erase(lines.begin());
+    CHECK_THAT(head, EndsWith(fmt::format(" on {} cables", lines.size())));
+    std::set<std::string> ends;
+    for (const std::string& line : lines) {
+        CHECK_THAT(line, Contains(" <=> "));
+        ends.insert(line.substr(9, line.find("]: ") - 9));
+    }
+    CHECK(ends.size() == lines.size());
+    CHECK(top.status == 1);
+    CHECK(lines_in_order(top.out) == words{head + " (worst 2 shown)", lines[0], lines[1]});
+
+    // The cables of the JSON are those of the lines. Each cable has findings at both of its ends, and nothing else.
+    const std::vector<json> objects = health_objects(health({"--for", "60s", "--json"}, wrong));
+    CHECK(objects[0].at("cables") == lines.size());
+    std::size_t cable = 1, narrow = 0;
+    for (std::size_t i = 1; i < objects.size(); ++i) {
+        const json& o = objects[i];
+        CHECK((o.at("cable") == cable || o.at("cable") == cable + 1));
+        cable = o.at("cable");
+        const auto place = [](const json& p) {
+            return fmt::format("\"{}\"[{}]", p.at("description").get<std::string>(), p.at("port").get<int>());
+        };
+        CHECK_THAT(lines.at(cable - 1), Contains(place(o)) && Contains(place(o.at("peer"))));
+        narrow += o.at("rule") == "width";
+    }
+    CHECK(cable == lines.size());
+    CHECK(narrow == 2);
+    // The bit error rate is 60 times the limit or more, so that the narrow link without other errors would be last.
+    CHECK(health_objects(health({"--for", "60s", "--top", "1", "--json"}, wrong)).back().at("cable") == 1);
+    check_failure(health({"--top", "0"}), 2, "--top");
 }
 
 TEST_CASE("health compares symbol errors with the number of bits that the link signals") {
@@ -90,8 +140,10 @@ TEST_CASE("health applies the rules of a file and refuses an invalid file with a
     const std::string lenient = files.write("lenient.toml", "[counters.linkDownedCounter]\nwarning = 0\n");
     const process_result r = health({"--rules", lenient}, flap);
     CHECK(r.status == 0);
-    CHECK_THAT(r.out,
-               StartsWith("# 32 ports over 10.000 s: 0 critical, 0 errors, 2 warnings\nwarning  \"leaf-0001\"[3]: "));
+    CHECK_THAT(
+        r.out,
+        StartsWith(
+            "# 32 ports over 10.000 s: 0 critical, 0 errors, 2 warnings on 1 cable\nwarning  \"leaf-0001\"[3] "));
 
     const std::string wrong = files.write("wrong.toml", "width = 'ok'\n\nspeed = 'fast'\n");
     check_failure(health({"--rules", wrong}), 1, wrong + ":3: 'speed' must be \"ok\", \"warning\", ");

@@ -99,6 +99,25 @@ port_detail_set health_details() noexcept;
 std::vector<health_finding> evaluate(const health_rules&, const discovery::subnet& subnet, const sweep& before,
                                      const sweep& after);
 
+/// The findings at both ends of one cable.
+struct cable_findings {
+    /// The ends, in the order of the subnet. If the neighbor of `a` is unknown, `b` is invalid and all findings are at `a`.
+    discovery::port_ref a, b;
+    severity how_bad = severity::ok;        ///< of the first finding
+    std::vector<health_finding> findings{}; ///< worst first: by severity, then by excess_of()
+
+    friend bool operator==(const cable_findings&, const cable_findings&) = default;
+};
+
+/// Returns how many times a measured value exceeds its limit: 5 if 50 were counted and 10 are allowed, 4 if one of four lanes is active.
+/// Infinity if the limit is 0, and 1 for a saturated counter.
+double excess_of(const health_finding&) noexcept;
+
+/// Returns the findings of each cable, worst cable first: by the severity of its first finding, by excess_of() this finding, by the
+/// number of findings, and in the order of the subnet. A pure function of findings: it takes those of evaluate(), or any others at ports
+/// of the subnet.
+std::vector<cable_findings> by_cable(const discovery::subnet&, std::vector<health_finding>);
+
 } // namespace comad::counters
 
 /// Formats the name; takes the format specification of a string.

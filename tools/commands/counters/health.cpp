@@ -5,11 +5,13 @@
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "text/json.hpp"
+#include "text/link_json.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/counters/health.hpp>
 #include <comad/iba/detail/format.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
@@ -20,6 +22,7 @@
 namespace ibtool {
 namespace {
 
+using counters::cable_findings;
 using counters::health_finding;
 using counters::severity;
 using discovery::port_ref;
@@ -28,7 +31,8 @@ using rule = counters::health_finding::rule;
 /// The command line of `ibtool health`.
 struct health_settings {
     std::string rules, name_map, length = "10s";
-    bool json = false;
+    unsigned top = 0; ///< print only the worst cables; 0: all
+    bool details = false, json = false;
 };
 
 /// The two sweeps, and what the report needs to describe them.
@@ -37,12 +41,19 @@ struct health_report {
     const discovery::subnet& subnet;
     const counters::sweep& before;
     const counters::sweep& after;
-    std::vector<health_finding> findings;
+    std::vector<cable_findings> cables;
     std::vector<discovery::failure> failures; ///< of both sweeps
     bool is_complete;
+    std::size_t printed; ///< number of cables that are printed
 
+    /// Returns the number of findings of a severity.
     std::size_t count(severity s) const {
-        return static_cast<std::size_t>(std::ranges::count(findings, s, &health_finding::how_bad));
+        std::size_t all = 0;
+        for (const cable_findings& c : cables) all += count(c, s);
+        return all;
+    }
+    static std::size_t count(const cable_findings& c, severity s) {
+        return static_cast<std::size_t>(std::ranges::count(c.findings, s, &health_finding::how_bad));
     }
     double seconds() const { return comad::mad::in_seconds(after.begin - before.begin); }
 };
@@ -71,16 +82,16 @@ std::string reason(const health_finding& v) {
     };
     switch (v.why) {
     case rule::growth:
-        return fmt::format("{} {}, {} per {}; limit {:g}", v.counter, counted(), format_rate(v.measured),
+        return fmt::format("{} {}, {} per {}, limit {:g}", v.counter, counted(), format_rate(v.measured),
                            format_time(comad::mad::in_seconds(v.per)), v.limit);
     case rule::bit_errors:
     case rule::raw_bit_errors:
-        return fmt::format("{} {}, bit error ratio {:.2g}; limit {:g}", v.counter, counted(), v.measured, v.limit);
+        return fmt::format("{} {}, bit error ratio {:.2g}, limit {:g}", v.counter, counted(), v.measured, v.limit);
     case rule::width: return fmt::format("width is {:g}X, but {} {:g}X", v.measured, compared(v), v.limit);
     case rule::speed:
         return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
     case rule::pegged:
-        return fmt::format("{} is saturated at {:.0f}; clear it to count further events", v.counter, v.measured);
+        return fmt::format("{} is saturated at {:.0f} (clear it to count further events)", v.counter, v.measured);
     }
     return {};
 }
@@ -89,13 +100,83 @@ std::string examined_place(const health_report& x, port_ref where) {
     return fmt::format("\"{}\"[{}]", x.names.of(x.subnet.nodes[where.node]), where.port);
 }
 
-std::string as_text(const health_report& x) {
+/// Returns `"leaf-0001"[3] <=> "spine-0001"[1]`, or only the first end if the neighbor is unknown.
+std::string both_ends(const health_report& x, const cable_findings& c) {
+    const std::string a = examined_place(x, c.a);
+    return c.b ? fmt::format("{} <=> {}", a, examined_place(x, c.b)) : a;
+}
+
+/// Returns whether a finding concerns the whole link, and both ends report it.
+bool is_of_link(const health_finding& v) { return v.why == rule::width || v.why == rule::speed; }
+
+/// Returns whether the other end of the cable has the same finding as well.
+bool is_at_both_ends(const cable_findings& c, const health_finding& v) {
+    return std::ranges::any_of(c.findings, [&](const health_finding& other) {
+        return other.where != v.where && other.why == v.why && other.counter == v.counter && other.how_bad == v.how_bad;
+    });
+}
+
+/// Returns `and 2 errors, 14 warnings`; empty if there are none.
+std::string further_findings(std::size_t critical, std::size_t errors, std::size_t warnings) {
+    std::string text;
+    const auto add = [&](std::size_t number, std::string_view what) {
+        if (number) text += fmt::format("{}{} {}", text.empty() ? "and " : ", ", number, what);
+    };
+    add(critical, "critical");
+    add(errors, errors == 1 ? "error" : "errors");
+    add(warnings, warnings == 1 ? "warning" : "warnings");
+    return text;
+}
+
+/// Describes the worst findings of a cable in one line, each once for both ends, and counts the others.
+std::string cable_line(const health_report& x, const cable_findings& c) {
+    constexpr std::size_t most_reasons = 3;
+    std::vector<std::string> reasons;
+    std::vector<const health_finding*> described;
+    std::size_t left[] = {x.count(c, severity::critical), x.count(c, severity::error), x.count(c, severity::warning)};
+    const auto left_of = [&](severity s) -> std::size_t& {
+        return left[s == severity::critical ? 0 : s == severity::error ? 1 : 2];
+    };
+    for (const health_finding& v : c.findings) {
+        if (v.how_bad != c.how_bad) break;
+        const auto is_same = [&](const health_finding* t) { return t->why == v.why && t->counter == v.counter; };
+        if (std::ranges::any_of(described, is_same)) { // the same at the other end
+            --left_of(v.how_bad);
+            continue;
+        }
+        if (described.size() == most_reasons) continue;
+        described.push_back(&v);
+        --left_of(v.how_bad);
+        std::string text = reason(v);
+        if (v.is_of_other_end || (!is_of_link(v) && !is_at_both_ends(c, v)))
+            text += fmt::format(" (at {})", examined_place(x, v.where));
+        else if (!is_of_link(v)) text += " (at both ends)";
+        reasons.push_back(std::move(text));
+    }
+    if (std::string more = further_findings(left[0], left[1], left[2]); !more.empty())
+        reasons.push_back(std::move(more));
+    return fmt::format("{:<8} {}: {}\n", name_of(c.how_bad), both_ends(x, c), fmt::join(reasons, "; "));
+}
+
+std::string health_head(const health_report& x) {
     std::string text =
-        fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings{}\n", x.after.ports.size(),
-                    x.seconds(), x.count(severity::critical), x.count(severity::error), x.count(severity::warning),
-                    x.is_complete ? "" : "; partial result");
-    for (const health_finding& v : x.findings)
-        text += fmt::format("{:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
+        fmt::format("# {} ports over {:.3f} s: {} critical, {} errors, {} warnings", x.after.ports.size(), x.seconds(),
+                    x.count(severity::critical), x.count(severity::error), x.count(severity::warning));
+    if (const std::size_t all = x.cables.size(); all != 0) {
+        text += fmt::format(" on {} cable{}", all, all == 1 ? "" : "s");
+        if (x.printed < all) text += fmt::format(" (worst {} shown)", x.printed);
+    }
+    return text + (x.is_complete ? "\n" : "; partial result\n");
+}
+
+std::string as_text(const health_report& x, bool details) {
+    std::string text = health_head(x);
+    for (std::size_t i = 0; i < x.printed; ++i) {
+        text += cable_line(x, x.cables[i]);
+        if (!details) continue;
+        for (const health_finding& v : x.cables[i].findings)
+            text += fmt::format("  {:<8} {}: {}\n", name_of(v.how_bad), examined_place(x, v.where), reason(v));
+    }
     return text;
 }
 
@@ -108,7 +189,8 @@ void add_examined_place(nlohmann::ordered_json& to, const health_report& x, port
     to["port"] = where.port;
 }
 
-nlohmann::ordered_json finding_json(const health_report& x, const health_finding& v) {
+/// Describes a finding. `cable`: the rank of its cable, 1 for the worst.
+nlohmann::ordered_json finding_json(const health_report& x, const health_finding& v, std::size_t cable) {
     nlohmann::ordered_json line{{"severity", name_of(v.how_bad)}};
     add_examined_place(line, x, v.where);
     line["rule"] = name_of(v.why);
@@ -122,6 +204,8 @@ nlohmann::ordered_json finding_json(const health_report& x, const health_finding
     if (v.is_of_other_end) line["limit_of"] = "other_end";
     line["measured"] = json_number(v.measured);
     line["limit"] = json_number(v.limit);
+    line["cable"] = cable;
+    if (const port_ref peer = x.subnet.at(v.where).peer) line["peer"] = place_json(x.subnet, peer, x.names);
     return line;
 }
 
@@ -132,8 +216,10 @@ std::string as_json(const health_report& x) {
                                   {"critical", x.count(severity::critical)},
                                   {"error", x.count(severity::error)},
                                   {"warning", x.count(severity::warning)},
-                                  {"complete", x.is_complete}});
-    for (const health_finding& v : x.findings) text += json_line(finding_json(x, v));
+                                  {"complete", x.is_complete},
+                                  {"cables", x.cables.size()}});
+    for (std::size_t i = 0; i < x.printed; ++i)
+        for (const health_finding& v : x.cables[i].findings) text += json_line(finding_json(x, v, i + 1));
     for (const discovery::failure& g : x.failures) {
         auto line = nlohmann::ordered_json::object();
         add_examined_place(line, x, x.subnet.find(g.where));
@@ -197,11 +283,13 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
     const counters::sweep after = co_await sweeper.run();
 
-    health_report x{names, known, before, after, evaluate(rules, known, before, after), failures_of(before, after),
-                    true};
+    health_report x{
+        names, known, before, after, by_cable(known, evaluate(rules, known, before, after)), failures_of(before, after),
+        true,  0};
+    x.printed = s.top == 0 ? x.cables.size() : std::min<std::size_t>(x.cables.size(), s.top);
     x.is_complete = known.complete() && x.failures.empty();
     report all;
-    all.text = s.json ? as_json(x) : as_text(x);
+    all.text = s.json ? as_json(x) : as_text(x, s.details);
     all.missing = all_missing(known, x.failures);
     all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
     co_return all;
@@ -228,6 +316,8 @@ command health_command() {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length).shows_default();
                 takes.option("--rules", s->rules).file(file_use::read);
+                takes.option("--top", s->top).range(1, 1'000'000);
+                takes.flag("--details", s->details);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_health(*s, options); };
