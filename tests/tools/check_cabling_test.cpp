@@ -184,4 +184,60 @@ TEST_CASE("ibdiscover prints node locations and the links that differ from the s
     CHECK(read_file(p / "ibdiscover.topo.new") == links);
 }
 
+TEST_CASE("export --format cables writes a plan that check_cabling finds fulfilled") {
+    const directory files;
+    for (const std::string& subnet : {std::string("sim:fattree2,radix=8,sm=1"), "sim:" + files.write("fabric.topo", R"(
+switchguid=0x5000
+Switch	8 "S"	# "leaf, the \"first\""
+[1]	"A"[1]
+[2]	"B"[1]
+[3]	"C"[1]
+[4]	"D"[1]
+[5]	"S2"[2]
+[6]	"S2"[3]
+[7]	"E"[2]
+
+switchguid=0x6000
+Switch	4 "S2"	# "#two"
+[2]	"S"[5]
+[3]	"S"[6]
+
+caguid=0xa000
+Ca	1 "A"	# "same name"
+[1]	"S"[1]
+
+caguid=0xb000
+Ca	1 "B"	# "same name"
+[1]	"S"[2]
+
+caguid=0xc000
+Ca	1 "C"	# ""
+[1]	"S"[3]
+
+caguid=0xd000
+Ca	1 "D"	# " blanks "
+[1]	"S"[4]
+
+caguid=0xe000
+Ca	2 "E"	# "0xb000"
+[2]	"S"[7]
+)")}) {
+        CAPTURE(subnet);
+        const std::string plan = files / "plan.csv";
+        check_success(run({"export", "--format", "cables", plan, "--fabric", subnet}));
+        const process_result r = run({"check_cabling", plan, "--fabric", subnet});
+        check_success(r);
+        const words lines = lines_in_order(r.out);
+        REQUIRE(lines.size() == 1);
+        const std::size_t links = subnet.ends_with("topo") ? 7 : 64;
+        CHECK(lines[0] == std::to_string(links) + " cables planned, " + std::to_string(links) +
+                              " of them connected as planned; " + std::to_string(links) + " links in the subnet");
+        CHECK(lines_in_order(read_file(plan)).size() == 1 + links); // a comment and one line for each cable
+    }
+    const std::string map = files.write("names", "0x5000 \"top of rack\"\n");
+    const std::string fabric_file = "sim:" + (files / "fabric.topo");
+    const process_result named = run({"export", "--format", "cables", "--node-name-map", map, "--fabric", fabric_file});
+    CHECK_THAT(named.out, Contains("top of rack,5,\"#two\",2\n") && Contains("0x000000000000a000,1\n"));
+}
+
 } // namespace ibtool_cabling_test

@@ -10,6 +10,7 @@
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include "text/subnet_page.hpp"
+#include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -51,6 +52,7 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
     if (format == "topology") return discovery::format_topology(s, names, {});
     if (format == "dot") return discovery::format_dot(s, names);
     if (format == "svg") return discovery::format_svg(s, names);
+    if (format == "cables") return discovery::format_cabling_plan(s, names);
     if (format == "html") return subnet_page(s, names, errors);
     return format_slurm(settings, s, names);
 }
@@ -94,29 +96,30 @@ int run_export(const export_settings& s, const global_options& options) {
 } // namespace
 
 command export_command() {
-    return {.name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
-                auto s = std::make_shared<export_settings>();
-                takes.option("file", s->file).file(file_use::written);
-                takes.option("--format", s->format)
-                    .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html"});
-                takes.flag("--json", [s] { s->format = "json"; });
-                const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
-                takes.flag("--errors", s->errors).excludes(topology);
-                takes.option("--only", s->only);
-                takes.option("--without", s->without);
-                add_name_map_option(takes, s->name_map);
-                return [s](const global_options& options) {
-                    if (s->format.empty())
-                        throw usage_error(
-                            "--format is missing; expected json, topology, dot, slurm, slurm-yaml, svg or html");
-                    if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
-                    if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
-                        throw usage_error("--only and --without require --format slurm or slurm-yaml");
-                    read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
-                    read_name_pattern("--without", s->without);
-                    return run_export(*s, options);
-                };
-            }};
+    return {
+        .name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+            auto s = std::make_shared<export_settings>();
+            takes.option("file", s->file).file(file_use::written);
+            takes.option("--format", s->format)
+                .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html", "cables"});
+            takes.flag("--json", [s] { s->format = "json"; });
+            const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
+            takes.flag("--errors", s->errors).excludes(topology);
+            takes.option("--only", s->only);
+            takes.option("--without", s->without);
+            add_name_map_option(takes, s->name_map);
+            return [s](const global_options& options) {
+                if (s->format.empty())
+                    throw usage_error(
+                        "--format is missing; expected json, topology, dot, slurm, slurm-yaml, svg, html or cables");
+                if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
+                if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
+                    throw usage_error("--only and --without require --format slurm or slurm-yaml");
+                read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
+                read_name_pattern("--without", s->without);
+                return run_export(*s, options);
+            };
+        }};
 }
 
 } // namespace ibtool

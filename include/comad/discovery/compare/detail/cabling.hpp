@@ -60,4 +60,9 @@ struct cabling {
 /// because different names can mean the same node.
 cabling compare_cabling(std::span<const planned_cable> plan, const subnet&, const node_names&);
 
+/// Returns the cables of a subnet as a cabling plan (CSV, RFC 4180): a comment, and one line `node,port,node,port` for each link. A node
+/// has its name, or its GUID if other nodes have the same name, if the name is empty, or if it contains characters that are not printable
+/// ASCII. compare_cabling() of the plan and the same subnet finds no fault.
+std::string format_cabling_plan(const subnet&, const node_names&);
+
 } // namespace comad::discovery
