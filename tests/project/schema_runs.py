@@ -90,7 +90,7 @@ NAMED_RUNS = [
     "ibnetdiscover", "iblinkinfo", "ibhosts", "ibswitches", "ibnodes", "ibprintca 2", "ibprintswitch -l", "ibfindnodesusing 9 3 -a", "dump_lfts",
     "dump_mfts", "ibroute 9", "ibtracert 2 3", "ibchecknet -v", "ibcheckerrs -v 2 1", "ibcheckroutes --loads", "check_lft_balance -v",
     "ibdatacounters", "ibclearcounters -v", "ibqueryerrors", "sweep", "ibccconfig -v SP --all 3 1 0 12 8 100", "set_port_state --disable 9@3",
-    "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json", "summary",
+    "check_cabling plan.csv", "subnet_diff cache", "ibping -c 1 2", "smpquery NodeDesc 2", "saquery NR", "export --format json", "summary", "ibping --all",
 ]
 
 # schema; the checked part of the documents ("": all); minimum number of documents; fabric; command (IBTOOL: the program).
@@ -233,6 +233,7 @@ RUNS = [
     ("port_watch-1", "#/definitions/opened_again", 1, LINES, None, '{"opened_again":"mlx5_0/1","lost_seconds":1.5,"missed_readings":2}'),
     ("ping-1", "", 3, LINES, PLAIN, "ibping -c 2 1 --json"),
     ("ping-1", "", 1, LINES, SILENT_HOST, "ibping -c 1 3 -t 10 --json"),
+    ("ping-1", "", 7, LINES, SILENT_HOST, "ibping --all -t 10 --json"),
     *[("sysstat-1", "#/definitions/" + what, 1, WHOLE, PLAIN, f"ibsysstat 1 {what} --json") for what in ("ping", "host", "cpu")],
     *[("devices-1", "", 1, WHOLE, None, f"vumad --fabric sim:fattree2,radix=4,sm=1 -- IBTOOL {command} --json")
       for command in ("ibstatus", "ibv_devices")],

@@ -157,6 +157,52 @@ TEST_CASE("ibping reports a loss of 100 % if a signal arrives before the first r
     CHECK_THAT(r.err, Contains("\nibtool: ended before a reply was received\n"));
 }
 
+TEST_CASE("ibping --all prints the slowest hosts first and names the hosts that do not reply") {
+    const std::string fabric = virtual_subnet + ",slow=h-0007 HCA-1:2ms,slow=h-0005 HCA-1:1ms,dead=h-0003 HCA-1";
+    const auto r = on(fabric, {"ibping", "--all", "-t", "100"});
+    CHECK(r.status == 3);
+    CHECK(r.err == "ibtool: LID 3 \"h-0003 HCA-1\": no reply to the ping\n");
+    const words lines = lines_in_order(r.out);
+    REQUIRE(lines.size() == 2 + 7); // 8 hosts without the local one
+    CHECK_THAT(lines[0], StartsWith("# 7 hosts: 6 replied, 1 did not; rtt min/avg/max = "));
+    CHECK(matches(lines[2], "h-0003 HCA-1 +3 +1 +1 +- +- +-"));
+    // A reply takes 1 us per cable in each direction and 4 us in the host, and longer in a slow host.
+    CHECK(matches(lines[3], "h-0007 HCA-1 +7 +3 +0 +2\\.01[0-9] +2\\.01[0-9] +2\\.01[0-9]"));
+    CHECK(matches(lines[4], "h-0005 HCA-1 +5 +3 +0 +1\\.01[0-9] +1\\.01[0-9] +1\\.01[0-9]"));
+    CHECK(matches(lines[8], "h-0002 HCA-1 +2 +3 +0 +0\\.008 +0\\.008 +0\\.008")); // on the same leaf
+    CHECK(lines_in_order(on(fabric, {"ibping", "--all", "-t", "100", "--top", "3"}).out) ==
+          words(lines.begin(), lines.begin() + 5));
+
+    const auto as_json = on(fabric, {"ibping", "--all", "-t", "100", "-c", "2", "--json"});
+    words objects = lines_in_order(as_json.out);
+    REQUIRE(objects.size() == 7);
+    const auto dead = nlohmann::json::parse(objects[0]), slow = nlohmann::json::parse(objects[1]);
+    CHECK(dead["host"] == "h-0003 HCA-1");
+    CHECK(dead["lost"] == 1);
+    CHECK(dead["round_trip_seconds"].is_null());
+    CHECK(slow["host"] == "h-0007 HCA-1");
+    CHECK(slow["received"] == 2);
+    CHECK(slow["round_trip_seconds"]["min"].get<double>() == Approx(0.00201).margin(1e-5));
+
+    // Without an SA, the hosts are discovered. Without LIDs, none of them can be pinged.
+    const auto none = on("sim:fattree2,radix=4,time=virtual", {"ibping", "--all"});
+    CHECK_THAT(none.out, StartsWith("# 0 hosts"));
+    check_failure(on(fabric, {"ibping", "--all", "8"}), 2, "remove the target");
+    check_failure(on(fabric, {"ibping", "--top", "3", "8"}), 2, "--top");
+}
+
+TEST_CASE("ibping --all measures hosts that refuse the ping because they have no server") {
+    const auto r = on(virtual_subnet, {"ibping", "--all", "-o", "0x123456", "--json"});
+    check_success(r);
+    for (const std::string& line : lines_in_order(r.out)) {
+        const auto host = nlohmann::json::parse(line);
+        CHECK(host["refused"] == 3);
+        CHECK(host["received"] == 3);
+        CHECK(host["lost"] == 0);
+    }
+    CHECK_THAT(on(virtual_subnet, {"ibping", "--all", "-o", "0x123456"}).out, Contains("; 7 without a ping server\n"));
+}
+
 TEST_CASE("ibping escapes control characters in the name of a host") {
     const directory files;
     const std::string topology = "switchguid=0x10(10)\n"

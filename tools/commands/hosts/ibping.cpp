@@ -2,6 +2,7 @@
 // ibping.cpp - ibping: measures whether and how fast a host replies. Also contains the server that replies.
 #include "comad.hpp"
 #include "command.hpp"
+#include "commands/hosts/ibping_all.hpp"
 #include "session/host_service.hpp"
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
@@ -28,7 +29,8 @@ using std::chrono::milliseconds;
 /// The command line of ibping.
 struct ibping_settings : host_service_options {
     std::optional<u64> count;
-    bool flood = false;
+    bool flood = false, all = false;
+    u64 top = 0;
 };
 
 /// Formats a duration in milliseconds: `1.234`.
@@ -208,6 +210,10 @@ int run_client(const ibping_settings& s, const global_options& options) {
 
 int run_ibping(const ibping_settings& s, const global_options& options) {
     const comad::u32 OUI = s.OUI();
+    if (s.all) {
+        if (s.serves || !s.target.empty()) throw usage_error("--all pings every host; remove the target and -S");
+        return run_ping_all({s.count.value_or(3), s.top, OUI, s.json}, options);
+    }
     if (!s.serves) return run_client(s, options);
     return serve(options, s, [&](server::responder& to) { server::add_ping(to, server::this_host(), OUI); });
 }
@@ -219,7 +225,9 @@ command ibping_command() {
                 auto s = std::make_shared<ibping_settings>();
                 add_host_service_options(takes, *s);
                 takes.option("-c,--count", s->count);
-                takes.flag("-f,--flood", s->flood);
+                const argument& flood = takes.flag("-f,--flood", s->flood);
+                const argument& all = takes.flag("--all", s->all).excludes(flood);
+                takes.option("--top", s->top).range(1, 1'000'000).needs(all);
                 return [s](const global_options& options) { return run_ibping(*s, options); };
             }};
 }
