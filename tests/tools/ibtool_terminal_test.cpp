@@ -114,7 +114,10 @@ TEST_CASE("sweep --watch prints what is missing on stderr after it leaves the sc
     screen.press("q");
     const process_result end = screen.wait();
     CHECK(end.status == 3);
-    CHECK_THAT(end.out, Contains("\nibtool: S-") && Contains("\"leaf-0002\"[1]: no reply from the neighbor\r\n"));
+    CHECK_THAT(
+        end.out,
+        Contains("\nibtool: S-") &&
+            Contains("\"leaf-0002\"[1]: no reply from the neighbor (in the SA's records: \"h-0003 HCA-1\")\r\n"));
 }
 
 } // namespace ibtool_terminal_test

@@ -5,6 +5,7 @@
 #include "comad.hpp"
 #include "input/queued_writer.hpp"
 #include "session/memory_reserve.hpp"
+#include "session/missing_neighbors.hpp"
 #include "session/stop_signals.hpp"
 #include "session/subnet_file.hpp"
 #include "session/target.hpp"
@@ -192,6 +193,8 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
         for (discovery::failure& p : found.value().failures)
             if (p.kind == discovery::failure_kind::limit && !is_memory_short)
                 p.text += "; see --max-nodes and --max-time";
+        if (source != subnet_source::fabric_without_cache && !in.options().discovers_by_sa())
+            co_await name_missing_neighbors(in, found.value());
         if (source != subnet_source::fabric_without_cache) keep_subnet(found.value(), in.options(), in.place());
     }
     co_return found;
