@@ -60,9 +60,12 @@ bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const capabilities& ca
 /// A rate that no link reaches: 2^40 words per second are 4.4 TB/s.
 constexpr double most_per_second = 1099511627776.0;
 
+/// No counter reaches this increase: at the rate of a 4x XDR link it takes five years. After a longer time, a lower value is a reset.
+constexpr double largest_increase = 4611686018427387904.0;
+
 bool could_count(u64 more, mad::duration between) noexcept {
     const double seconds = std::max(mad::in_seconds(between), 1.0);
-    return static_cast<double>(more) <= most_per_second * seconds;
+    return static_cast<double>(more) <= std::min(most_per_second * seconds, largest_increase);
 }
 
 } // namespace
@@ -136,14 +139,24 @@ void counter_values::take(const PortCountersExt& attribute, const capabilities& 
     });
 }
 
+bool counter_values::set(counter c, u64 value, bool is_wide) noexcept {
+    const unsigned narrow = narrow_widths[bit(c)];
+    if (!is_wide && (narrow == 0 || value > iba::low_bits(narrow))) return false;
+    values_[bit(c)] = value;
+    present_ |= 1u << bit(c);
+    wide_ = (wide_ & ~(1u << bit(c))) | (is_wide ? 1u << bit(c) : 0);
+    return true;
+}
+
+void counter_values::remove(counter c) noexcept {
+    values_[bit(c)] = 0;
+    present_ &= ~(1u << bit(c));
+    wide_ &= ~(1u << bit(c));
+}
+
 counter_values& counter_values::operator+=(const counter_values& other) noexcept {
     for_each_counter([&](counter c) {
-        if (!has(c) || !other.has(c)) {
-            values_[bit(c)] = 0;
-            present_ &= ~(1u << bit(c));
-            wide_ &= ~(1u << bit(c));
-            return;
-        }
+        if (!has(c) || !other.has(c)) return remove(c);
         const u64 largest = iba::low_bits(width(c)), more = std::min(other[c], largest);
         u64& sum = values_[bit(c)];
         sum = more > largest - sum ? largest : sum + more;

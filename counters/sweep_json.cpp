@@ -93,12 +93,25 @@ nlohmann::ordered_json failure_json(const sweep_view& v, const discovery::failur
 
 } // namespace
 
+nlohmann::ordered_json detail::earlier_sweep_json(const earlier_sweep& e) {
+    constexpr unsigned milliseconds = 3;
+    return {{"file", json_string(e.file)},
+            {"sweep", e.number},
+            {"time", json_number(e.unix_time, milliseconds)},
+            {"seconds", json_number(e.seconds, milliseconds)},
+            {"new_ports", e.new_ports},
+            {"gone_ports", e.gone_ports},
+            {"cleared_ports", e.cleared_ports},
+            {"restarted_ports", e.restarted_ports}};
+}
+
 nlohmann::ordered_json detail::sweep_state_json(const sweep_view& v) {
     nlohmann::ordered_json all = sweep_time_json(v);
     all["ports"] = v.now.ports.size();
     all["gaps"] = v.now.failures.size();
     all["MADs"] = v.now.mads;
     all["duration_seconds"] = json_number(mad::in_seconds(v.now.end - v.now.begin));
+    if (v.since) all["since"] = earlier_sweep_json(*v.since);
     return all;
 }
 

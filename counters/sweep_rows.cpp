@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <numeric>
 #include <string_view>
 
@@ -12,6 +13,7 @@ namespace comad::counters::detail {
 namespace {
 
 double weight(const sweep_row& r, counter c) {
+    if (r.is_new) return 0; // its total must not be compared with rates
     if (r.has_changes()) return r.rate(c);
     return static_cast<double>(r.now.counters.counters[c]);
 }
@@ -22,7 +24,7 @@ bool contains_word(std::string_view text, std::string_view part) {
         const auto small = [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; };
         return small(a) == small(b);
     };
-    return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end() || part.empty();
+    return std::search(text.begin(), text.end(), part.begin(), part.end(), is_same) != text.end();
 }
 
 } // namespace
@@ -31,7 +33,7 @@ error_sum errors_of(const sweep_row& r) {
     error_sum all;
     auto& [sum, is_more] = all;
     for_each_counter([&](counter c) {
-        if (!is_error(c) || !r.now.counters.counters.has(c)) return;
+        if (!is_error(c) || !r.now.counters.counters.has(c) || r.is_new) return;
         if (!r.has_changes()) {
             sum += r.now.counters.counters[c];
             is_more |= r.now.counters.counters.is_pegged(c);
@@ -53,21 +55,29 @@ std::string in_units(counter c, u64 number) {
 std::vector<std::size_t> rows_of(const sweep_view& v, const row_selection& selection) {
     std::vector<std::size_t> rows(v.now.ports.size());
     std::iota(rows.begin(), rows.end(), std::size_t{0});
+    const std::string& part = selection.part_of_name;
     std::erase_if(rows, [&](std::size_t i) {
-        return !v.now.ports[i].valid || !contains_word(name_at(v, v.now.ports[i]), selection.part_of_name);
+        const reading& r = v.now.ports[i];
+        return !r.valid || (!part.empty() && !contains_word(name_at(v, r), part));
     });
+    const std::size_t shown = selection.top ? std::min(selection.top, rows.size()) : rows.size();
     const auto sort_by = [&](auto&& weight_of) {
         std::vector<double> weights(v.now.ports.size());
         for (const std::size_t i : rows) weights[i] = weight_of(sweep_row_at(v, i));
-        std::stable_sort(rows.begin(), rows.end(),
-                         [&](std::size_t a, std::size_t b) { return weights[a] > weights[b]; });
+        // Equal rows keep their order.
+        const auto is_before = [&](std::size_t a, std::size_t b) {
+            return weights[a] > weights[b] || (weights[a] == weights[b] && a < b);
+        };
+        const auto end = rows.begin() + static_cast<std::ptrdiff_t>(shown);
+        std::nth_element(rows.begin(), end, rows.end(), is_before);
+        std::sort(rows.begin(), end, is_before);
     };
     switch (selection.order) {
     case row_order::of_subnet: break;
     case row_order::by_counter: sort_by([&](const sweep_row& r) { return weight(r, selection.by); }); break;
     case row_order::by_errors: sort_by([](const sweep_row& r) { return static_cast<double>(errors_of(r).sum); }); break;
     }
-    if (selection.top && rows.size() > selection.top) rows.resize(selection.top);
+    rows.resize(shown);
     return rows;
 }
 

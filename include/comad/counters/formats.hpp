@@ -43,6 +43,18 @@ namespace comad::counters {
 /// those of the IBA, values are numbers in the unit of the counter.
 std::string counters_json(const counter_values&);
 
+/// The sweep of an earlier run with which a sweep is compared, and what happened to ports in between.
+struct earlier_sweep {
+    std::string file;                ///< the name of its file
+    u64 number = 0;                  ///< in the file
+    double unix_time = 0;            ///< calendar time of its start, in seconds since 1970
+    double seconds = 0;              ///< between the starts of both sweeps
+    std::size_t new_ports = 0;       ///< ports that only the later sweep read
+    std::size_t gone_ports = 0;      ///< ports that only the earlier sweep read
+    std::size_t cleared_ports = 0;   ///< ports with counters that were cleared
+    std::size_t restarted_ports = 0; ///< ports whose counters all started again from 0
+};
+
 /// A sweep, its subnet, and the sweep before it.
 struct sweep_view {
     const discovery::subnet& subnet;
@@ -54,6 +66,7 @@ struct sweep_view {
     double unix_time = -1; ///< calendar time of its start, in seconds since 1970; less than 0: unknown, or virtual time
     std::shared_ptr<const void> kept =
         {}; ///< owner of all data except `before`, for code that keeps the view longer than the call
+    const earlier_sweep* since = nullptr; ///< null: `before` is of the same run
 };
 
 // ---- JSON and CSV ----------------------------------------------------------------------------------------------------
@@ -116,6 +129,7 @@ struct exposed_sweep {
     std::optional<std::vector<health_finding>> findings = {};
     /// The known parts of the fabric that are missing (known_fabric::missing()); null: only what was found is known.
     std::shared_ptr<const discovery::missing_parts> missing = {};
+};
 };
 
 /// A device that carries the sweeps of one fabric.

@@ -140,6 +140,12 @@ public:
     void take(const iba::pm::PortCounters&, const capabilities&) noexcept;
     void take(const iba::pm::PortCountersExt&, const capabilities&) noexcept;
 
+    /// Sets a counter as if it had been read: from PortCountersExtended if `is_wide`, else from PortCounters. Returns false and changes
+    /// nothing if PortCounters does not have the counter, or if its field cannot contain the value.
+    bool set(counter c, u64 value, bool is_wide) noexcept;
+    /// Removes a counter, as if it had not been read.
+    void remove(counter c) noexcept;
+
     /// Adds the values of another port. Only counters that both have remain; a sum stops at the largest value of its field.
     counter_values& operator+=(const counter_values&) noexcept;
 

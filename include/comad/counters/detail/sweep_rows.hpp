@@ -14,6 +14,7 @@ namespace comad::counters::detail {
 struct sweep_row {
     const reading& now;
     const reading* before; ///< null: there is no previous sample
+    bool is_new = false;   ///< there is a previous sweep, but it has no sample of this port
 
     bool has_changes() const { return before != nullptr; }
     counter_change change(counter c) const { return change_of(c, before->counters, now.counters); }
@@ -24,7 +25,7 @@ struct sweep_row {
 /// Returns the row of a port by its index in the sweep.
 inline sweep_row sweep_row_at(const sweep_view& v, std::size_t index) {
     const auto* before = v.before && v.before->ports[index].valid ? &v.before->ports[index] : nullptr;
-    return {v.now.ports[index], before};
+    return {v.now.ports[index], before, v.before && !before};
 }
 
 /// Returns the indices of the selected rows, in order.

@@ -10,5 +10,7 @@ namespace comad::counters::detail {
 
 /// Returns the number, time and size of the sweep.
 nlohmann::ordered_json sweep_state_json(const sweep_view&);
+/// Returns what is known about the sweep of an earlier run.
+nlohmann::ordered_json earlier_sweep_json(const earlier_sweep&);
 
 } // namespace comad::counters::detail
