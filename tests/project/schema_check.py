@@ -35,6 +35,7 @@ def make_files():
         with open(name, "w") as file:
             file.write(text)
     run(PLAIN, "ibnetdiscover --subnet-cache cache --cache diags_cache")
+    run(PLAIN, "sweep --save earlier.sweeps")
     run(PLAIN, "smpquery NodeInfo 9 --pcap MADs.pcap")
     for name, fabric, replacements in TOPOLOGIES:
         text = run(fabric, "ibnetdiscover")

@@ -167,6 +167,8 @@ RUNS = [
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json -R 9 1"),
     ("counters-1", "", 1, LINES, COUNTED, "ibdatacounts 9 1 --json"),
     ("errors-1", "", 33, LINES, COUNTED, "ibqueryerrors -r --details --data --json"),
+    ("sweep-1", "", 33, LINES, COUNTED, "sweep --since earlier.sweeps --json"),
+    ("errors-1", "", 33, LINES, COUNTED, "ibqueryerrors --since earlier.sweeps --data --json"),
     ("errors-1", "#/definitions/summary", 1, LINES, PLAIN, "ibqueryerrors -s portXmitWait --threshold-file thresholds --json"),
     ("sweep-1", "", 66, LINES, FAULTY, "sweep --every 1s --count 2 --json --details PortRcvErrorDetails"),
     ("health-1", "", 50, LINES, FAULTY, "health --json"),

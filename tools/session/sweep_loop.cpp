@@ -53,6 +53,8 @@ coro::task<std::optional<int>> sweep_loop::run() {
         if (!now.complete() && plan_.is_lasting()) was_interrupted_ = co_await in_.is_disconnected();
         if (was_interrupted_) break; // failures of a disconnected device are not failures of the subnet
         take(std::move(now));
+        // Writing a large sweep takes time that the clock of the schedule does not contain before its next turn.
+        if (!in_.is_virtual() && totals_.sweeps != plan_.count) co_await in_.schedule().pause(mad::duration(1));
         if (periods_) periods_->done();
         if (is_stopped || totals_.sweeps == plan_.count) co_return is_complete_ ? complete : partial;
         if (plan_.refresh.count()) co_await refresh();
@@ -124,6 +126,7 @@ coro::task<bool> sweep_loop::wait_for_subnet() {
         std::string why = co_await find_first_subnet();
         if (is_disconnected()) co_return false;
         if (why.empty()) {
+            check_files();
             if (!last_reason.empty() && listener_.on_found) listener_.on_found();
             co_return true;
         }
@@ -139,6 +142,12 @@ coro::task<bool> sweep_loop::wait_for_subnet() {
         if (!goes_on) co_return false;
         co_await in_.refresh_port();
     }
+}
+
+/// Checks that the files of --since and --save are of this fabric, before a sweep clears counters.
+void sweep_loop::check_files() const {
+    if (plan_.since) plan_.since->check(*known_->subnet);
+    if (plan_.save) plan_.save->check(*known_->subnet);
 }
 
 coro::task<mad::result<void>> sweep_loop::discover() {
@@ -176,14 +185,40 @@ void sweep_loop::take(counters::sweep made) {
     if (std::string why = find_sign_of_change(now); reason_.empty()) reason_ = std::move(why);
     ++totals_.sweeps;
     totals_.mads += now.mads;
-    const double calendar = in_.is_virtual() ? -1 : calendar_time() - mad::in_seconds(in_.now() - now.begin);
-    const counters::sweep_view view{
-        today, *all->names, now, before_.get(), totals_.sweeps, mad::in_seconds(now.begin - *begin_), calendar, all};
+    const double began = calendar_time() - mad::in_seconds(in_.now() - now.begin);
+    const double seconds = mad::in_seconds(now.begin - *begin_);
+    if (totals_.sweeps == 1) run_began_ = began;
+    const double unix_begin = in_.is_virtual() ? run_began_ + seconds : began;
+    std::optional<earlier_run::compared> earlier;
+    if (plan_.since && totals_.sweeps == 1) earlier = plan_.since->before(now, today, unix_begin);
+    const counters::sweep* const before = earlier ? &earlier->before : before_.get();
+    const counters::sweep_view view{today,
+                                    *all->names,
+                                    now,
+                                    before,
+                                    totals_.sweeps,
+                                    seconds,
+                                    in_.is_virtual() ? -1 : began,
+                                    all,
+                                    earlier ? &earlier->about : nullptr};
     listener_.on_sweep(view, totals_);
+    save(now, unix_begin);
     is_requested_ = false; // requests during this sweep are satisfied by it
 
     report_missing(all_missing(today, now.failures), in_.disconnect_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
+}
+
+/// Adds a complete sweep to the file of --save. A lasting plan continues if that fails.
+void sweep_loop::save(const counters::sweep& now, double unix_begin) {
+    if (!plan_.save || now.is_stopped) return;
+    try {
+        plan_.save->add(now, *known_->subnet, unix_begin);
+    } catch (const std::runtime_error& e) {
+        if (!plan_.is_lasting()) throw;
+        is_complete_ = false;
+        listener_.on_problem(e.what());
+    }
 }
 
 void sweep_loop::report_missing(const std::vector<discovery::failure>& missing, const std::string& disconnect) {

@@ -2,6 +2,7 @@
 // sweep_loop.hpp - runs sweeps at their times, and rediscovers the subnet when it has changed. Does not depend on a text format.
 #pragma once
 #include "session/report.hpp"
+#include "session/sweep_files.hpp"
 #include <comad/coro/detail/periods.hpp>
 #include <comad/counters/formats.hpp>
 #include <comad/counters/sweep.hpp>
@@ -31,6 +32,10 @@ struct sweep_config {
     std::function<bool(const comad::discovery::node&)> wants;
     comad::counters::port_detail_set details;
     comad::counters::counter_set clears; ///< cleared after they were read
+    /// The sweep of an earlier run, with which the first sweep is compared; null: none.
+    std::shared_ptr<const earlier_run> since;
+    /// The file to which each complete sweep is added; null: none.
+    std::shared_ptr<sweep_saver> save;
 };
 
 /// The functions that get the results of sweeps.
@@ -97,7 +102,9 @@ private:
     comad::coro::task<void> refresh();
     comad::coro::task<std::string> find_change();
     std::string find_sign_of_change(const comad::counters::sweep& now);
+    void check_files() const;
     void take(comad::counters::sweep now);
+    void save(const comad::counters::sweep& now, double unix_begin);
     void report_missing(const std::vector<comad::discovery::failure>&, const std::string& disconnect = {});
 
     session& in_;
@@ -108,6 +115,7 @@ private:
     std::shared_ptr<const comad::counters::sweep> before_;
     std::optional<comad::discovery::sa_tables> tables_; // tables of the session that is open now
     std::optional<comad::mad::time_point> begin_;       // start of the first sweep
+    double run_began_ = 0;                              // Unix time of the start of the first sweep
     comad::mad::time_point last_check_{};
     std::optional<comad::coro::periods> periods_; // times of the sweeps of a plan with `every`
     bool was_interrupted_ = false;                // the device was disconnected during the last sweep

@@ -6,6 +6,8 @@
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
+#include <comad/counters/detail/comparison.hpp>
+#include <comad/counters/detail/sweep_state_json.hpp>
 #include <comad/iba/print.hpp>
 
 #include <fmt/format.h>
@@ -225,10 +227,11 @@ void error_report::add_summary(std::size_t failures) {
         nlohmann::ordered_json suppressed = nlohmann::json::array();
         for (const counter c : rules_.named) thresholds[std::string(name_of(c))] = rules_.thresholds[c];
         for (const counter c : rules_.suppressed) suppressed.push_back(std::string(name_of(c)));
-        const nlohmann::ordered_json line{{"schema", "comad.errors/1"}, {"nodes", nodes_},
-                                          {"bad_nodes", bad_nodes_},    {"ports", ports_},
-                                          {"bad_ports", bad_ports_},    {"failures", failures},
-                                          {"thresholds", thresholds},   {"suppressed", suppressed}};
+        nlohmann::ordered_json line{{"schema", "comad.errors/1"}, {"nodes", nodes_},
+                                    {"bad_nodes", bad_nodes_},    {"ports", ports_},
+                                    {"bad_ports", bad_ports_},    {"failures", failures},
+                                    {"thresholds", thresholds},   {"suppressed", suppressed}};
+        if (choice_.since) line["since"] = counters::detail::earlier_sweep_json(*choice_.since);
         text_ += json_line(line);
         return;
     }
@@ -240,6 +243,7 @@ void error_report::add_summary(std::size_t failures) {
     text_ += "\n## Suppressed:";
     for (const counter c : rules_.suppressed) text_ += ' ' + label_of(c);
     text_ += '\n';
+    if (choice_.since) text_ += fmt::format("## Since: {}\n", earlier_text(*choice_.since));
 }
 
 } // namespace ibtool

@@ -3,11 +3,13 @@
 // of JSON. Sends nothing.
 #pragma once
 #include "input/error_thresholds.hpp"
+#include <comad/counters/formats.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/chassis/detail/chassis.hpp>
 #include <comad/discovery/database/node_names.hpp>
 #include <comad/discovery/database/subnet.hpp>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,8 @@ struct report_choice {
     bool data_only = false; ///< report packets and data of all ports, and no errors
     bool links = false;     ///< include the neighbor of each port
     bool json = false;
+    /// The counters are increases since this sweep; nullopt: they are totals.
+    std::optional<comad::counters::earlier_sweep> since = {};
 };
 
 /// Formats sweeps, and counts the ports above a threshold.

@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "text/terminal.hpp"
+#include <comad/counters/detail/comparison.hpp>
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -32,6 +33,7 @@ std::string scaled(double value) {
 std::string cell(const sweep_row& r, counter c) {
     const counters::counter_values& now = r.now.counters.counters;
     if (!now.has(c)) return "-";
+    if (r.is_new) return "?";
     if (!r.has_changes()) {
         const double units = is_data(c) ? 4 : 1;
         return scaled(units * static_cast<double>(now[c])) + (now.is_pegged(c) ? "+" : "");
@@ -42,6 +44,7 @@ std::string cell(const sweep_row& r, counter c) {
 }
 
 std::string errors_cell(const sweep_row& r) {
+    if (r.is_new) return "?";
     const counters::detail::error_sum all = errors_of(r);
     return scaled(static_cast<double>(all.sum)) + (all.is_more ? "+" : "");
 }
@@ -107,6 +110,7 @@ std::string sweep_table(const counters::sweep_view& v, const counters::row_selec
     const std::string missing = v.now.failures.empty() ? "" : fmt::format(", {} missing", v.now.failures.size());
     std::string text = fmt::format("# sweep {} at {:.3f} s: {} ports{}, {} MADs, {:.1f} ms{}\n", v.number, v.seconds,
                                    v.now.ports.size(), missing, v.now.mads, took * 1e3, v.before ? "" : "; totals");
+    if (v.since) text += fmt::format("# since {}\n", earlier_text(*v.since));
     text +=
         table_line(shape, "#node", "port",
                    {"xmit B" + per, "rcv B" + per, "xmit pk" + per, "rcv pk" + per, "wait" + per}, "errors", sorted_by);

@@ -4,10 +4,12 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "input/split_text.hpp"
+#include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
+#include "session/sweep_files.hpp"
 #include "text/error_text.hpp"
 #include "text/ibcheck_text.hpp"
 #include "text/ibqueryerrors_text.hpp"
@@ -38,7 +40,7 @@ constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds"
 
 /// The command line of ibqueryerrors.
 struct ibqueryerrors_settings {
-    std::string GUID, route, name_map, thresholds, load_cache;
+    std::string GUID, route, name_map, thresholds, load_cache, since, save;
     std::vector<std::string> suppressed;
     unsigned outstanding = 0; ///< 0: use the global option
     bool skip_sl = false, links = false, data = false, data_only = false, details = false;
@@ -53,6 +55,11 @@ struct ibqueryerrors_plan {
     report_choice choice;
     discovery::node_names names;
     std::vector<std::string> notes;
+    std::optional<earlier_run> since;
+    std::unique_ptr<sweep_saver> save;
+
+    /// Returns whether the counters of all ports are needed, and not only sums.
+    bool reads_all_ports() const { return since || save; }
 };
 
 void load_thresholds(error_rules& rules, const std::string& file) {
@@ -61,8 +68,15 @@ void load_thresholds(error_rules& rules, const std::string& file) {
 }
 
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
-    ibqueryerrors_plan p{
-        read_place(s.GUID, s.route), {}, {s.data, s.data_only, s.links, s.json}, read_node_names(s.name_map), {}};
+    ibqueryerrors_plan p{read_place(s.GUID, s.route),
+                         {},
+                         {s.data, s.data_only, s.links, s.json, {}},
+                         read_node_names(s.name_map),
+                         {},
+                         {},
+                         {}};
+    if (!s.since.empty()) p.since.emplace(s.since);
+    if (!s.save.empty()) p.save = std::make_unique<sweep_saver>(s.save);
     for (const std::string& name : s.suppressed) {
         const auto c = find_counter(name), older = c ? c : find_counter_of_old(name);
         if (older) p.rules.suppressed.push_back(*older);
@@ -105,12 +119,15 @@ public:
 
     struct outcome {
         subnet found;
-        counters::sweep swept;
-        std::string no_sls; ///< why no SLs are known
+        counters::sweep swept; ///< with --since: the increases
+        std::string no_sls;    ///< why no SLs are known
+        std::optional<counters::earlier_sweep> since;
     };
     coro::task<mad::result<outcome>> run() {
         BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
-        outcome all{std::move(found), {}, {}};
+        outcome all{std::move(found), {}, {}, {}};
+        if (plan_.since) plan_.since->check(all.found);
+        if (plan_.save) plan_.save->check(all.found);
         only_ = node_at(all.found, plan_.where);
         if (!settings_.skip_sl) {
             auto sls = co_await query_sls(all.found);
@@ -119,6 +136,7 @@ public:
         }
         counters::sweeper sweeper(in_.schedule(), all.found, sweep_options());
         all.swept = co_await sweeper.run();
+        use_files(all);
         co_return std::move(all);
     }
 
@@ -128,6 +146,18 @@ public:
     }
 
 private:
+    /// Saves the sweep, and replaces it by the increases since the earlier run.
+    void use_files(outcome& all) const {
+        if (!plan_.reads_all_ports()) return;
+        const double began = calendar_time() - mad::in_seconds(in_.now() - all.swept.begin);
+        std::optional<earlier_run::compared> earlier;
+        if (plan_.since) earlier = plan_.since->before(all.swept, all.found, began);
+        if (plan_.save && !all.swept.is_stopped) plan_.save->add(all.swept, all.found, began);
+        if (!earlier) return;
+        all.swept = increases_of(all.swept, earlier->before);
+        all.since = std::move(earlier->about);
+    }
+
     /// Queries the SLs of the paths from the local port to all nodes, or to one node. Returns no SLs without an SA.
     coro::task<mad::result<service_levels>> query_sls(const subnet& s) {
         service_levels all;
@@ -165,9 +195,10 @@ private:
         };
         const error_rules& rules = plan_.rules;
         if (!settings_.data_only) {
-            how.is_too_much = [&rules](const counters::reading& sum) {
-                return rules.is_any_over(sum.counters.counters);
-            };
+            if (!plan_.reads_all_ports())
+                how.is_too_much = [&rules](const counters::reading& sum) {
+                    return rules.is_any_over(sum.counters.counters);
+                };
             const auto causes = [&rules](const counters::reading& l) { return causes_of(rules, l); };
             if (settings_.details) how.choose_details = causes;
         }
@@ -175,6 +206,7 @@ private:
             if (!has_threshold(c)) return settings_.data || settings_.data_only;
             return !settings_.data_only;
         });
+        if (plan_.save) how.counters = counters::counter_set::all();
         how.clears = counters::counters_that([&](counter c) {
             return is_of_errors(c) ? settings_.clear_errors : !has_threshold(c) && settings_.clear_counts;
         });
@@ -198,8 +230,10 @@ private:
 query_task<report> make_report(session& in, error_sweep& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, swept, no_sls] = all.value();
-    error_report errors(found, p.names, p.rules, p.choice);
+    const auto& [found, swept, no_sls, since] = all.value();
+    report_choice choice = p.choice;
+    choice.since = since;
+    error_report errors(found, p.names, p.rules, choice);
     report r;
     r.text = errors.of(swept);
     r.missing = all_missing(found, swept.failures);
@@ -243,7 +277,9 @@ command ibqueryerrors_command() {
                 takes.flag("--switch", s->only_switches);
                 takes.flag("--ca", s->only_cas);
                 takes.flag("--router", s->only_routers);
-                takes.flag("--details", s->details);
+                const argument& details = takes.flag("--details", s->details);
+                takes.option("--since", s->since).file(file_use::read_regular).excludes(details);
+                takes.option("--save", s->save).file(file_use::cached);
                 takes.flag("--counters", s->data_only);
                 takes.flag("-k,--clear-errors", s->clear_errors);
                 takes.flag("-K,--clear-counts", s->clear_counts);

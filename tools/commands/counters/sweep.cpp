@@ -39,7 +39,8 @@ namespace {
 
 /// The command line of sweep.
 struct sweep_settings {
-    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget;
+    std::string every, refresh = "60s", refresh_by = "smp", name_map, by, listen, auth_file, file, rules, forget, since,
+                       save, metrics;
     std::vector<std::string> known;
     u64 count = 0;
     std::vector<std::string> guids, patterns, types, details, resets;
@@ -133,6 +134,8 @@ sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared
     node_filter wanted{{}, s.patterns, {}};
     for (const std::string& text : s.guids) wanted.guids.push_back(read_wanted_guid(text));
     for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
+    if (!s.since.empty()) p.since = std::make_shared<const earlier_run>(s.since);
+    if (!s.save.empty()) p.save = std::make_shared<sweep_saver>(s.save);
     p.wants = [wanted = std::move(wanted), &names](const discovery::node& n) { return wanted(n, *names); };
     return p;
 }
@@ -396,6 +399,8 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
     const std::vector<global_options> fabrics = each_fabric(options);
     if (fabrics.size() > 1 && plan->out.form != sweep_form::none)
         throw usage_error("several fabrics require --listen or --prometheus");
+    if (fabrics.size() > 1 && (plan->sweeps.since || plan->sweeps.save))
+        throw usage_error("--since and --save support only one fabric");
     if (fabrics.size() > 1 && !options.pcap.empty()) throw usage_error("--pcap supports only one fabric");
     plan->out.fabrics.resize(fabrics.size());
     if (!plan->known.empty() && plan->known.size() != fabrics.size())
@@ -426,11 +431,13 @@ command sweep_command() {
                 takes.option("--guid", s->guids);
                 takes.option("--name", s->patterns);
                 takes.option("--type", s->types).one_of({"switch", "ca", "router"});
+                const argument& since = takes.option("--since", s->since).file(file_use::read_regular);
+                takes.option("--save", s->save).file(file_use::cached);
                 takes.option("--top", s->top);
                 takes.option("--by", s->by);
                 add_name_map_option(takes, s->name_map, file_use::read_again);
                 const argument& json = takes.flag("--json", s->json);
-                const argument& csv = takes.flag("--csv", s->csv).excludes(json);
+                const argument& csv = takes.flag("--csv", s->csv).excludes(json).excludes(since);
                 takes.flag("--watch", s->watch).excludes(json).excludes(csv);
                 const argument& listen = takes.option("--listen", s->listen);
                 takes.option("--auth", s->auth_file).file(file_use::read_again).needs(listen);
