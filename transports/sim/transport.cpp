@@ -125,13 +125,19 @@ void sim_transport::follow_clock() noexcept {
     if (timer_) fabric_.advance(std::chrono::steady_clock::now());
 }
 
-/// Sets the timer to the next event, so that the descriptor is not readable until then. While a message is waiting,
-/// the timer stays expired and the descriptor readable.
+/// The descriptor may be readable this long before an event, because setting the timer takes longer than a useless read.
+constexpr mad::duration timer_slack = std::chrono::microseconds(50);
+
+/// Sets the timer to the next event, so that the descriptor is not readable until then. While a message is waiting, or if
+/// the next event is due soon, an expired timer stays expired and the descriptor readable. A timer that expires before
+/// the next event stays, too: it is set again when it has expired.
 void sim_transport::set_timer() noexcept {
     if (!timer_) return;
     const auto due = next_event();
     const bool has_expired = timer_set_to_ && *timer_set_to_ <= fabric_.now();
     if (due == timer_set_to_ || (has_expired && fabric_.has_message(endpoint_))) return;
+    if (has_expired && due && *due <= fabric_.now() + timer_slack) return;
+    if (!has_expired && due && timer_set_to_ && *timer_set_to_ < *due) return;
     timer_set_to_ = due;
     itimerspec setting{}; // zero disarms the timer
     if (due) {
