@@ -10,11 +10,14 @@
 #include <comad/mad/detail/time.hpp>
 
 #include <boost/asio/as_tuple.hpp>
-#include <boost/asio/post.hpp>
+#include <boost/asio/co_spawn.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
+#include <atomic>
+#include <csignal>
 #include <deque>
 #include <optional>
 #include <set>
@@ -34,6 +37,29 @@ constexpr std::size_t most_kept = 4;
 /// The texts of one page that connections still send.
 struct sent_texts {
     std::weak_ptr<const std::string> texts[2]; // [0]: plain, [1]: compressed
+};
+
+/// A thread that generates the texts of pages, one after the other. Signals go to the thread of the event loop.
+class text_thread {
+public:
+    text_thread() {
+        sigset_t all, before;
+        ::sigfillset(&all);
+        ::pthread_sigmask(SIG_BLOCK, &all, &before);
+        pool_.emplace(1);
+        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    }
+    asio::thread_pool::executor_type executor() { return pool_->get_executor(); }
+    bool is_over() const noexcept { return is_over_; }
+    /// Ends the generation of a text after its next piece, and then the thread.
+    void end() {
+        is_over_ = true;
+        pool_->join();
+    }
+
+private:
+    std::atomic<bool> is_over_ = false;
+    std::optional<asio::thread_pool> pool_;
 };
 
 /// A published page. Its texts are generated when a client requests them.
@@ -89,6 +115,7 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     asio::awaitable<void> await_sweeps();
     asio::awaitable<shared_text> text_of(std::shared_ptr<page>, bool zipped);
     asio::awaitable<void> make(std::shared_ptr<page>, bool zipped);
+    asio::awaitable<shared_text> make_text(page_text source, bool zipped, std::size_t plain_size);
     http_reply health() const;
     health_status status_of(const fabric_state&) const;
     std::string why_lost() const;
@@ -99,6 +126,7 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     }
 
     asio::any_io_executor executor;
+    text_thread texts;
     options given;
     std::vector<fabric_state> fabrics;
     std::shared_ptr<page> newest;
@@ -118,6 +146,7 @@ exporter::exporter(asio::any_io_executor executor, options o) {
 exporter::~exporter() {
     pages_->given.on_scrape = nullptr; // the owner of the callback is being destroyed, too
     pages_->newest = nullptr;
+    pages_->texts.end();
 }
 
 void exporter::set_page(page_text text) {
@@ -220,7 +249,7 @@ asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
 /// pages at once would delay each of them.
 asio::awaitable<shared_text> exporter::pages::text_of(std::shared_ptr<page> p, bool zipped) {
     if (being_made[zipped] && !given.on_scrape) p = being_made[zipped];
-    while (!p->made[zipped]) {
+    while (!p->made[zipped] && !texts.is_over()) {
         if (!being_made[zipped]) co_await make(p, zipped);
         else co_await await_change(clock::time_point::max());
     }
@@ -238,19 +267,27 @@ asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped
     };
     being_made[zipped] = p;
     const until_done end{*this, zipped};
+    auto text =
+        co_await asio::co_spawn(texts.executor(), make_text(p->source, zipped, last_size[0]), asio::use_awaitable);
+    if (!text) co_return;
+    p->made[zipped] = std::move(text);
+    p->sent->texts[zipped] = p->made[zipped];
+    last_size[zipped] = p->made[zipped]->size();
+}
+
+/// Generates a text in the other thread, in which nothing else of this object may be used. Returns null if the exporter ends.
+asio::awaitable<shared_text> exporter::pages::make_text(page_text source, bool zipped, std::size_t plain_size) {
     std::string plain;
     std::optional<gzip_writer> compressed;
     if (zipped) compressed.emplace();
-    else plain.reserve(last_size[0] + last_size[0] / 16);
-    auto pieces = p->source();
+    else plain.reserve(plain_size + plain_size / 16);
+    auto pieces = source();
     while (const std::string* piece = pieces.next()) {
         if (compressed) compressed->add(*piece);
         else plain += *piece;
-        co_await asio::post(executor, asio::use_awaitable); // let other work run
+        if (texts.is_over()) co_return nullptr;
     }
-    p->made[zipped] = std::make_shared<const std::string>(compressed ? compressed->finish() : std::move(plain));
-    p->sent->texts[zipped] = p->made[zipped];
-    last_size[zipped] = p->made[zipped]->size();
+    co_return std::make_shared<const std::string>(compressed ? compressed->finish() : std::move(plain));
 }
 
 asio::awaitable<void> exporter::pages::await_change(clock::time_point deadline) {

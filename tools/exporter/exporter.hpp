@@ -20,7 +20,8 @@ namespace ibtool {
 /// the client accepts gzip. `/health` is JSON. Its status is 200 if, for every fabric, the device is connected and the last sweep is
 /// recent enough and contains most ports. Otherwise, and until the first sweep is published, the status is 503.
 ///
-/// Threads: only that of the executor, which never waits for a client. Other work can run between two pieces of a page.
+/// Threads: that of the executor, which never waits for a client, and one thread that generates the texts of pages, so that sweeps and
+/// replies continue meanwhile. The destructor waits until that thread has finished the piece in progress.
 class exporter {
 public:
     struct options {
@@ -43,7 +44,8 @@ public:
     /// Returns the address on which it listens: `127.0.0.1:9400`.
     const std::string& address() const noexcept { return server_->address(); }
 
-    /// Generates one page for all fabrics, piece by piece.
+    /// Generates one page for all fabrics, piece by piece, in the other thread. The data it refers to must not change, and it must own or
+    /// outlive them.
     using page_text = std::function<comad::coro::generator<std::string>()>;
 
     /// Publishes a new sweep of a fabric. `text`: called when a client requests the page, at most once for the plain text and once for
