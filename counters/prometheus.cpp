@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 // prometheus.cpp - formats sweeps for Prometheus: one family of series after the other.
+#include "metric_labels.hpp"
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/counters/formats.hpp>
 #include <comad/discovery/database/detail/link.hpp>
-#include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -55,16 +55,6 @@ constexpr std::array<series_name, counter_count> counter_series{{
 // clang-format on
 static_assert(counter_series.back().name == "infiniband_port_qp1_dropped_total");
 
-/// Returns the value of a label with quotes and escapes.
-std::string quoted_label(std::string_view text) {
-    std::string quoted = "\"";
-    for (const char c : iba::escaped(text)) {
-        if (c == '"' || c == '\\') quoted += '\\';
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
 /// The text under construction. A large subnet has a million lines, so adding a line only copies a few pieces of text.
 class page {
 public:
@@ -76,6 +66,10 @@ public:
         text_ += name_;
         if (!labels.empty()) ((text_ += '{') += labels) += '}';
         ((text_ += ' ') += value) += '\n';
+    }
+    void add(std::string_view labels, u64 value) {
+        const fmt::format_int text(value);
+        add(labels, std::string_view(text.data(), text.size()));
     }
     void single(std::string_view name, std::string_view type, std::string_view help, const std::string& value) {
         begin(name, type, help);
@@ -89,11 +83,6 @@ private:
     std::string_view name_;
     std::string text_;
 };
-
-/// Returns the label of the fabric; empty if the fabric has no label.
-std::string fabric_label(const exposed_sweep& e) {
-    return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
-}
 
 std::string port_labels(const exposed_sweep& e, iba::guid nodeGUID, unsigned port) {
     const std::string label = fabric_label(e);
@@ -145,19 +134,6 @@ std::string peer_labels(const exposed_sweep& e, const std::optional<known_end>& 
     if (!peer) return {};
     return fmt::format(",peer_node_guid=\"{}\",peer_port=\"{}\",peer_node={}", peer->nodeGUID, peer->port,
                        quoted_label(name_of_known(e, peer->nodeGUID)));
-}
-
-std::string_view type_of(const discovery::node& n) {
-    const discovery::node_type_names words = discovery::names_of_type(n.info.nodeType);
-    return words.are_known() ? words.lower : "unknown";
-}
-
-std::string what_is_known(const exposed_sweep& e, discovery::port_ref where) {
-    const sweep_view& v = e.view;
-    const discovery::node& n = v.subnet.nodes[where.node];
-    const discovery::port& end = v.subnet.end_port(where);
-    return fmt::format("{},node={},type=\"{}\",lid=\"{}\"{}", port_labels(e, where), quoted_label(v.names.of(n)),
-                       type_of(n), end.info ? value(end.info->LID) : 0, peer_labels(e, far_end_of(e, where)));
 }
 
 std::string link_labels(const exposed_sweep& e, const known_link& l) {
@@ -339,6 +315,7 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
         }
     out.begin("infiniband_link_info", "gauge", "1 for each known link, once per cable, with both ports as labels.");
     for (const exposed_sweep& e : all) {
+        if (e.metrics != metric_choice::all) continue;
         const discovery::subnet& s = e.view.subnet;
         std::vector<bool> is_swept(s.nodes.size());
         for (const reading& l : e.view.now.ports) is_swept[l.where.node] = true;
@@ -379,25 +356,29 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
             }
         }
     out.begin("infiniband_port_info", "gauge", "1 for each port, with its node and its neighbor as labels.");
-    std::vector<std::vector<std::string>> places(all.size());
-    for (std::size_t i = 0; i < all.size(); ++i)
-        for (const reading& l : all[i].view.now.ports) {
-            places[i].push_back(port_labels(all[i], l.where));
-            out.add(what_is_known(all[i], l.where), "1");
+    std::vector<metric_labels> labels;
+    labels.reserve(all.size());
+    for (const exposed_sweep& e : all) {
+        const metric_labels& of = labels.emplace_back(e);
+        for (std::size_t p = 0; p < e.view.now.ports.size(); ++p) {
+            if (!of.has_series(p)) continue;
+            const discovery::port_ref where = e.view.now.ports[p].where, peer = e.view.subnet.at(where).peer;
+            out.add(of.of_info(p, peer ? of.of_peer(peer) : peer_labels(e, far_end_of(e, where))), "1");
             if (out.is_piece()) {
                 piece = out.take();
                 co_yield piece;
             }
         }
+    }
     for (const state_series& series : states_of_ports) {
         out.begin(series.name, "gauge", series.help);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const discovery::subnet& s = all[i].view.subnet;
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
-                if (!s.at(ports[p].where).info) continue;
+                if (!shows_states(all[i], p) || !s.at(ports[p].where).info) continue;
                 if (const auto value = series.value(s, ports[p].where))
-                    out.add(places[i][p], fmt::format("{}", *value));
+                    out.add(labels[i].of_port(p), fmt::format("{}", *value));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -412,7 +393,11 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
             const auto& ports = all[i].view.now.ports;
             for (std::size_t p = 0; p < ports.size(); ++p) {
                 const auto& values = ports[p].counters.counters;
-                if (ports[p].valid && values.has(which)) out.add(places[i][p], detail::in_units(which, values[which]));
+                if (!ports[p].valid || !values.has(which) || !shows_counter(all[i], p, which)) continue;
+                const u64 number = values[which];
+                if (!is_data(which)) out.add(labels[i].of_port(p), number);
+                else if (number <= ~u64{0} / 4) out.add(labels[i].of_port(p), 4 * number);
+                else out.add(labels[i].of_port(p), detail::in_units(which, number));
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;
@@ -429,7 +414,7 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
             for (unsigned c = 0; c < counter_count && ports[p].valid; ++c) {
                 const auto which = static_cast<counter>(c);
                 if (values.has(which) && values.is_pegged(which))
-                    out.add(fmt::format("{},counter=\"{}\"", places[i][p], name_of(which)), "1");
+                    out.add(fmt::format("{},counter=\"{}\"", labels[i].of_port(p), name_of(which)), "1");
             }
             if (out.is_piece()) {
                 piece = out.take();

@@ -120,6 +120,19 @@ struct process_cost {
     std::size_t resident_bytes = 0;
 };
 
+/// Selects the series about ports on a page of metrics. docs/reference/metrics.md describes each choice.
+enum class metric_choice : u8 {
+    all,     ///< every counter and state of every port
+    changed, ///< only counters and states that have changed since the first sweep
+    errors,  ///< only error counters above 0
+};
+
+/// What has changed about a port since the first sweep; see metric_choice::changed.
+struct changed_port {
+    counter_set counters;
+    bool link = false; ///< state, width or speed
+};
+
 /// The data of one fabric on a page of metrics.
 struct exposed_sweep {
     sweep_view view; ///< `before` is not used
@@ -129,7 +142,9 @@ struct exposed_sweep {
     std::optional<std::vector<health_finding>> findings = {};
     /// The known parts of the fabric that are missing (known_fabric::missing()); null: only what was found is known.
     std::shared_ptr<const discovery::missing_parts> missing = {};
-};
+    metric_choice metrics = metric_choice::all;
+    /// For metric_choice::changed: what has changed, in the order of the ports of the sweep; null: nothing.
+    std::shared_ptr<const std::vector<changed_port>> changed = {};
 };
 
 /// A device that carries the sweeps of one fabric.

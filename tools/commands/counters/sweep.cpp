@@ -149,6 +149,11 @@ sweep_form read_form(const sweep_settings& s) {
     return s.listen.empty() && s.file.empty() ? sweep_form::table : sweep_form::none;
 }
 
+counters::metric_choice read_metrics(const std::string& word) {
+    if (word == "changed") return counters::metric_choice::changed;
+    return word == "errors" ? counters::metric_choice::errors : counters::metric_choice::all;
+}
+
 sweep_loop::shared_names read_names(const std::string& file) {
     return std::make_shared<const discovery::node_names>(read_node_names(file));
 }
@@ -173,6 +178,9 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     out.form = read_form(s);
     out.file = s.file;
     out.listen = s.listen;
+    out.metrics = read_metrics(s.metrics);
+    if (!s.metrics.empty() && out.listen.empty() && out.file.empty())
+        throw usage_error("--metrics requires --listen or --prometheus");
     p.rules = s.rules;
     if (!s.rules.empty()) {
         if (out.listen.empty() && out.file.empty()) throw usage_error("--rules requires --listen or --prometheus");
@@ -443,6 +451,7 @@ command sweep_command() {
                 takes.option("--auth", s->auth_file).file(file_use::read_again).needs(listen);
                 takes.flag("--on-scrape", s->on_scrape).needs(listen);
                 takes.option("--prometheus", s->file).file(file_use::replaced);
+                takes.option("--metrics", s->metrics).one_of({"all", "changed", "errors"});
                 takes.option("--rules", s->rules).file(file_use::read_again);
                 takes.option("--known", s->known).file(file_use::read_again);
                 takes.option("--forget", s->forget);

@@ -36,7 +36,8 @@ counters::process_cost cost_so_far() {
 
 } // namespace
 
-sweep_outputs::sweep_outputs(const output_config& p) : plan_(p), last_(p.fabrics.size()), most_read_(p.fabrics.size()) {
+sweep_outputs::sweep_outputs(const output_config& p)
+    : plan_(p), last_(p.fabrics.size()), changed_(p.fabrics.size()), most_read_(p.fabrics.size()) {
     for (std::size_t i = 0; i < p.fabrics.size(); ++i) {
         known_.emplace_back(p.wants, p.forget);
         if (i < p.expected.size() && p.expected[i]) known_[i].expect(*p.expected[i]);
@@ -75,7 +76,10 @@ void sweep_outputs::write(std::size_t fabric, const counters::sweep_view& v, con
     remember(fabric, v);
     counters::sweep_view held = v;
     held.before = nullptr;
+    held.since = nullptr;
     last_[fabric].emplace(counters::exposed_sweep{held, totals, plan_.fabrics[fabric], {}, known_[fabric].missing()});
+    last_[fabric]->metrics = plan_.metrics;
+    if (plan_.metrics == counters::metric_choice::changed) last_[fabric]->changed = changed_[fabric].take(v);
     if (plan_.rules && v.before) last_[fabric]->findings = evaluate(*plan_.rules, v.subnet, *v.before, v.now);
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);

@@ -5,6 +5,7 @@
 #include "exporter/exporter.hpp"
 #include "exporter/service_manager.hpp"
 #include "session/reconnecting_session.hpp"
+#include <comad/counters/detail/changed_counters.hpp>
 #include <comad/counters/formats.hpp>
 
 #include <chrono>
@@ -27,7 +28,8 @@ struct output_config {
     std::string listen;                      ///< listening address as for the exporter; empty: none
     std::vector<std::string> authorizations; ///< accepted credentials as for the exporter
     std::chrono::nanoseconds oldest{};       ///< largest age of a sweep as for the exporter
-    bool keeps_trying = false;               ///< retry with the next sweep if the file cannot be written
+    comad::counters::metric_choice metrics = comad::counters::metric_choice::all; ///< series about ports
+    bool keeps_trying = false; ///< retry with the next sweep if the file cannot be written
     /// The health rules that the page applies to ports; null: none. Can be replaced during the run.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {
@@ -102,6 +104,7 @@ private:
 
     std::vector<std::optional<comad::counters::exposed_sweep>> last_; // one for each fabric
     std::vector<comad::discovery::known_fabric> known_;               // one for each fabric
+    std::vector<comad::counters::changed_counters> changed_;          // one for each fabric
     std::vector<comad::counters::exposed_device> devices_;            // one for each fabric
     bool has_reported_full_ = false;
     std::vector<std::size_t> most_read_; // for each fabric: number of ports in the largest sweep
