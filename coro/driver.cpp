@@ -2,6 +2,7 @@
 // driver.cpp - implements the driver that blocks until a MAD or a deadline, and the driver for virtual time.
 #include <comad/coro/detail/virtual_time.hpp>
 #include <comad/coro/driver.hpp>
+#include <comad/mad/detail/system_calls.hpp>
 
 #include <algorithm>
 #include <cerrno>
@@ -33,6 +34,7 @@ void wait_for_transport(MADSchedule& schedule, const until& end) {
         left.tv_sec = static_cast<std::time_t>(wait / 1'000'000'000);
         left.tv_nsec = static_cast<long>(wait % 1'000'000'000);
     }
+    ++mad::detail::system_calls;
     if (::ppoll(descriptors, std::size(descriptors), bounded ? &left : nullptr, nullptr) < 0 && errno != EINTR)
         throw std::system_error(errno, std::generic_category(), "poll");
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // ibsim.cpp - ibsim's datagram protocol (ibsim, include/ibsim.h): attach, exchange MADs, detach.
 #include <comad/iba/detail/text.hpp>
+#include <comad/mad/detail/system_calls.hpp>
 #include <comad/transports/ibsim.hpp>
 
 #include <fmt/format.h>
@@ -276,6 +277,7 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
     u8* const datagram = request.mad - sizeof header;
     std::memcpy(datagram, &header, sizeof header);
 
+    ++mad::detail::system_calls;
     if (::send(data_.get(), datagram, sizeof header + mad::mad_size, MSG_NOSIGNAL) >= 0) {
         wants_writable_ = false;
         return {};
@@ -288,7 +290,10 @@ mad::send_result ibsim_transport::send(const mad::send_request& request) noexcep
 
 /// Returns the size of the datagram, which may exceed the buffer, or a negative number with errno.
 ssize_t ibsim_transport::receive_datagram(std::span<u8> buffer) noexcept {
-    if (early_.empty()) return ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
+    if (early_.empty()) {
+        ++mad::detail::system_calls;
+        return ::recv(data_.get(), buffer.data(), buffer.size(), MSG_TRUNC);
+    }
     const std::vector<u8> first = std::move(early_.front());
     early_.pop_front();
     std::copy_n(first.begin(), std::min(first.size(), buffer.size()), buffer.begin());

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // striped.cpp - selects the member for each MAD to send, and the order in which members are read.
+#include <comad/mad/detail/system_calls.hpp>
 #include <comad/transports/striped.hpp>
 
 #include <fmt/format.h>
@@ -124,6 +125,7 @@ mad::received striped_transport::receive(std::span<u8> buffer) noexcept {
 void striped_transport::find_ready() noexcept {
     if (any_) {
         std::array<epoll_event, 16> events; // the next call finds further ready members
+        ++mad::detail::system_calls;
         const int count = ::epoll_wait(any_.get(), events.data(), static_cast<int>(events.size()), 0);
         for (int i = 0; i < count; ++i) {
             const auto& event = events[static_cast<std::size_t>(i)];

@@ -3,6 +3,7 @@
 #include <comad/iba/vendor.hpp>
 #include <comad/mad/detail/message.hpp>
 #include <comad/mad/detail/rmpp.hpp>
+#include <comad/mad/detail/system_calls.hpp>
 #include <comad/transports/umad.hpp>
 
 #include <fmt/format.h>
@@ -245,6 +246,7 @@ mad::send_result umad_transport::send(const mad::send_request& request) noexcept
     std::memcpy(packet, &h, sizeof h);
 
     const std::size_t size = sizeof h + request.size;
+    ++mad::detail::system_calls;
     const ssize_t written = uninterrupted([&] { return options_.write(device_.get(), packet, size); });
     if (written >= 0) {
         writing_ = {};
@@ -268,6 +270,7 @@ mad::received umad_transport::receive(std::span<u8> buffer) noexcept {
     const bool is_large = large_.size() > buffer.size();
     const std::span<u8> into = is_large ? std::span(large_) : buffer;
     std::memset(into.data(), 0, sizeof(header)); // interpret() must not find the header of an earlier message
+    ++mad::detail::system_calls;
     const ssize_t bytes = uninterrupted([&] { return options_.read(device_.get(), into.data(), into.size()); });
     mad::received r = interpret(into, bytes, bytes < 0 ? errno : 0);
     if (bytes >= 0 && static_cast<std::size_t>(bytes) < sizeof(header)) ++short_reads_;

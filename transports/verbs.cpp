@@ -2,6 +2,7 @@
 // verbs.cpp - carries MADs as datagrams of a UD queue pair, and replaces the queue pair after errors and device events.
 #include <comad/iba/detail/mad_header.hpp>
 #include <comad/mad/detail/message.hpp>
+#include <comad/mad/detail/system_calls.hpp>
 #include <comad/transports/detail/umad_errors.hpp>
 #include <comad/transports/rmpp.hpp>
 #include <comad/transports/verbs.hpp>
@@ -245,6 +246,7 @@ bool verbs_transport::fill() noexcept {
 /// Processes events. Returns whether the lane has a notification.
 bool verbs_transport::poll_events() noexcept {
     std::array<epoll_event, 2> ready;
+    ++mad::detail::system_calls;
     const int count = ::epoll_wait(readable_.get(), ready.data(), static_cast<int>(ready.size()), 0);
     bool has_notification = false;
     for (int i = 0; i < count; ++i) {

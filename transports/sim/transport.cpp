@@ -3,6 +3,7 @@
 #include "fabric_core.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/detail/message.hpp>
+#include <comad/mad/detail/system_calls.hpp>
 #include <comad/transports/sim/transport.hpp>
 
 #include <fmt/format.h>
@@ -144,6 +145,7 @@ void sim_transport::set_timer() noexcept {
         setting.it_value.tv_sec = static_cast<std::time_t>(due->time_since_epoch().count() / 1'000'000'000);
         setting.it_value.tv_nsec = static_cast<long>(due->time_since_epoch().count() % 1'000'000'000);
     }
+    ++mad::detail::system_calls;
     ::timerfd_settime(timer_.get(), TFD_TIMER_ABSTIME, &setting, nullptr);
 }
 
