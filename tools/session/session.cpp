@@ -19,7 +19,9 @@
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <exception>
 #include <stdexcept>
+#include <thread>
 #include <unistd.h>
 #include <utility>
 
@@ -310,6 +312,29 @@ session::running::~running() {
 
 session::started::started(session& in, std::function<std::string()> progress)
     : from(in.now()), driver(in.io_, in.schedule()), until_done(in, driver, std::move(progress)) {}
+
+void session::run_beside(const std::function<void(std::stop_token)>& work, std::function<std::string()> progress) {
+    std::stop_source stop;
+    std::exception_ptr thrown;
+    if (stopped_) stop.request_stop();
+    loop_->begin(std::move(progress));
+    stop_.slot().assign([&stop](boost::asio::cancellation_type) { stop.request_stop(); });
+    io_.restart();
+    {
+        const std::jthread worker([&] {
+            try {
+                work(stop.get_token());
+            } catch (...) {
+                thrown = std::current_exception();
+            }
+            boost::asio::post(io_, [this] { io_.stop(); }); // other work continues with the next task
+        });
+        io_.run();
+    }
+    stop_.slot().clear();
+    loop_->end();
+    if (thrown) std::rethrow_exception(thrown);
+}
 
 void session::end_started() {
     const comad::mad::time_point from = started_->from;

@@ -8,6 +8,7 @@
 #include "session/fabric.hpp"
 #include <comad/coro/asio.hpp>
 #include <comad/coro/driver.hpp>
+#include <comad/coro/threads.hpp>
 #include <comad/iba/detail/table.hpp>
 #include <comad/mad/trace.hpp>
 #include <comad/sa/client.hpp>
@@ -21,6 +22,8 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
+#include <stop_token>
 #include <string>
 
 namespace ibtool {
@@ -83,6 +86,12 @@ public:
     /// after the other; this schedule exists only for this run.
     template <class T>
     T run_on(comad::coro::MADSchedule&, comad::coro::task<T>, std::function<std::string()> progress = {});
+    /// Runs the task `make(i, *schedules[i])` for each schedule in its own thread (coro/threads.hpp), and returns the values. This thread
+    /// handles signals and progress as run() does. In virtual time, there must be only one schedule, and this thread runs the task. The
+    /// schedules exist only for this run. schedules[0] may have the transport of schedule().
+    template <class Make>
+    auto run_in_threads(std::span<comad::coro::MADSchedule* const> schedules, Make make,
+                        std::function<std::string()> progress = {});
     /// Starts the task as run() does. `done` gets its value, called from the io_context, whose run() throws the exceptions of the task. One
     /// task at a time. In virtual time all this has happened when start() returns.
     template <class T> void start(comad::coro::task<T>, std::function<void(T)> done);
@@ -170,6 +179,8 @@ private:
         running until_done;
     };
     void end_started();
+    /// Runs `work` in another thread. A signal requests a stop. Throws what `work` throws.
+    void run_beside(const std::function<void(std::stop_token)>& work, std::function<std::string()> progress);
     void count(const comad::coro::MADSchedule&, std::chrono::nanoseconds took);
 
     /// Everything that one opening of the fabric creates.
@@ -250,6 +261,24 @@ T session::run_on(comad::coro::MADSchedule& on, comad::coro::task<T> t, std::fun
     io_.run(); // throws the exceptions of the task
     count(on, now() - from);
     return std::move(*value);
+}
+
+template <class Make>
+auto session::run_in_threads(std::span<comad::coro::MADSchedule* const> schedules, Make make,
+                             std::function<std::string()> progress) {
+    const comad::mad::time_point from = now();
+    std::optional<decltype(comad::coro::run_in_threads(schedules, make))> values;
+    if (is_virtual()) {
+        schedules.front()->set_now(from);
+        values.emplace(comad::coro::run_in_threads(schedules, make));
+        schedule().set_now(schedules.front()->now());
+    } else {
+        run_beside([&](std::stop_token stop) { values.emplace(comad::coro::run_in_threads(schedules, make, stop)); },
+                   std::move(progress));
+    }
+    const std::chrono::nanoseconds took = now() - from;
+    for (const auto* const each : schedules) count(*each, each == schedules.front() ? took : took.zero());
+    return std::move(*values);
 }
 
 template <class T> void session::start(comad::coro::task<T> t, std::function<void(T)> done) {
