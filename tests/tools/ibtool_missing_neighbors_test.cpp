@@ -39,10 +39,11 @@ TEST_CASE("a discovery names unresponsive nodes from the records of the SA") {
 TEST_CASE("a discovery names a host that died, from the records of OpenSM") {
     if (!has_devices()) return;
     // The host stops replying a while after OpenSM has read the subnet. OpenSM keeps its records, because the link stays up.
-    const process_result r = in_shell("sim:fattree2,radix=4,kill=h-0003 HCA-1@6s",
-                                      with_manager + "$IBTOOL saquery NR | grep -c NodeDescription\n"
-                                                     "until ! $IBTOOL ibaddr 3 >/dev/null 2>&1; do :; done\n"
-                                                     "$IBTOOL ibhosts || true");
+    const process_result r =
+        in_shell("sim:fattree2,radix=4,kill=h-0003 HCA-1@6s",
+                 with_manager + "$IBTOOL saquery NR | grep -c NodeDescription\n"
+                                "until ! $IBTOOL smpquery NodeInfo 0,1,3,2,1 -t 20 >/dev/null 2>&1; do :; done\n"
+                                "$IBTOOL ibhosts || true");
     CAPTURE(r.out, r.err);
     CHECK_THAT(r.out, StartsWith("14\n"));
     CHECK_THAT(r.err, Contains("no reply from the neighbor (in the SA's records: \"h-0003 HCA-1\")"));

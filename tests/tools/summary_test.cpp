@@ -31,9 +31,9 @@ ask 'portstatus ca' '"Channel Adapter" port status'
 ask 'portstatus switch' '"Switch" port status'
 ask 'help portstatus' 'limit the results'
 echo =====
-$IBTOOL summary --json
+$IBTOOL summary --json || true # a host does not reply
 echo =====
-$IBTOOL summary
+$IBTOOL summary || true
 echo =====
 )";
 
@@ -83,7 +83,11 @@ void check_counts(const json& ours, const port_status& theirs,
 void check_ports(const json& ports, const port_status& theirs) {
     CHECK(ports["ports"] == theirs.counts.at("ports"));
     CHECK(ports["nodes"] == theirs.counts.at("nodes"));
-    check_counts(ports["portState"], theirs, {{"down", "Down"}, {"active", "Active"}});
+    for (const auto& [name, state] :
+         {std::pair("down", "Down"), {"active", "Active"}}) { // OpenSM counts no other states
+        const auto found = theirs.counts.find(name);
+        CHECK(ports["portState"].value(state, std::size_t{0}) == (found == theirs.counts.end() ? 0 : found->second));
+    }
     check_counts(ports["linkWidthActive"], theirs,
                  {{"at 1X", "1x"}, {"at 4X", "4x"}, {"at 8X", "8x"}, {"at 12X", "12x"}});
     check_counts(ports["linkSpeedActive"], theirs,
@@ -144,7 +148,7 @@ TEST_CASE("summary counts the ports that OpenSM's console counts, and names the 
     CHECK(ours["complete"] == false);
     CHECK_THAT(parts[2], Contains("\nReduced   3 cables\n") &&
                              Contains("\"leaf-0001\"[3] <=> \"spine-0001\"[1]: 1x QDR, enabled 4x EDR\n") &&
-                             Contains("\"leaf-0003\"[4] <=> \"spine-0002\"[3]: 1x EDR, enabled 4x\n") &&
+                             Contains("\"spine-0002\"[3] <=> \"leaf-0003\"[4]: 1x EDR, enabled 4x\n") &&
                              Contains(": Master, GUID "));
 }
 

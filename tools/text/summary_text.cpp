@@ -83,9 +83,10 @@ std::string ends_text(const summarized_subnet& x, const link_ends& l) {
     return l.to ? fmt::format("{} <=> {}", place_text(x, l.from), place_text(x, l.to)) : place_text(x, l.from);
 }
 std::string reduced_text(const summarized_subnet& x, const reduced_link& l) {
-    std::string text = fmt::format("{}: {} {}", ends_text(x, l.ends), l.width, l.speed);
-    if (l.enabled_width.empty() && l.enabled_speed.empty()) return text;
-    return text + fmt::format(", enabled {}{}{}", l.enabled_width, l.enabled_width.empty() ? "" : " ", l.enabled_speed);
+    const std::string text = fmt::format("{}: {} {}", ends_text(x, l.ends), l.width, l.speed);
+    std::string better(l.enabled_width);
+    if (!l.enabled_speed.empty()) better.append(better.empty() ? "" : " ").append(l.enabled_speed);
+    return better.empty() ? text : fmt::format("{}, enabled {}", text, better);
 }
 
 std::string manager_text(const summarized_subnet& x, const manager_facts& m) {
