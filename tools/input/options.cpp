@@ -189,6 +189,32 @@ void read_default_config(global_options& options, const std::string& name) {
     }
 }
 
+namespace {
+
+/// A fabric, and the name that the user gave it; empty: none.
+struct named_fabric {
+    std::string name, fabric;
+};
+
+/// Splits `NAME=FABRIC`. The name ends before the first character of a fabric that a name cannot contain.
+named_fabric split_name(const std::string& text) {
+    const std::size_t end = text.find_first_of("=:/,");
+    if (end == std::string::npos || text[end] != '=') return {{}, text};
+    const auto is_usual = [](char c) {
+        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+               c == '.';
+    };
+    named_fabric n{text.substr(0, end), text.substr(end + 1)};
+    if (n.name.empty() || !std::ranges::all_of(n.name, is_usual))
+        throw usage_error(
+            fmt::format("--fabric: invalid name in {}; expected NAME=FABRIC with a NAME of letters, digits, "
+                        "'.', '_' and '-'",
+                        comad::iba::as_given(text)));
+    return n;
+}
+
+} // namespace
+
 std::vector<global_options> each_fabric(const global_options& o) {
     const std::size_t ports = std::max(o.cas.size(), o.ca_ports.size());
     if (o.fabrics.size() > 1 && ports > 0)
@@ -200,7 +226,14 @@ std::vector<global_options> each_fabric(const global_options& o) {
     std::vector<global_options> all;
     for (std::size_t i = 0; i < std::max({o.fabrics.size(), ports, std::size_t{1}}); ++i) {
         global_options one = o;
-        if (i < o.fabrics.size()) one.fabric = o.fabrics[i];
+        if (i < o.fabrics.size()) {
+            auto [name, fabric] = split_name(o.fabrics[i]);
+            const auto has_it = [&name](const global_options& other) { return other.fabric_name == name; };
+            if (!name.empty() && std::ranges::any_of(all, has_it))
+                throw usage_error(fmt::format("--fabric: the name '{}' is given twice; use a different name", name));
+            one.fabric_name = std::move(name);
+            one.fabric = std::move(fabric);
+        }
         if (i < o.cas.size()) one.ca = o.cas[i];
         if (i < o.ca_ports.size()) one.ca_port = read_port(o.ca_ports[i]);
         all.push_back(std::move(one));

@@ -330,16 +330,17 @@ private:
         return is_stopped || !plan_.out.listen.empty() ? after(brief) : soon_after_stop_signal();
     }
 
-    /// Names each fabric by its place. A single fabric needs no name.
+    /// Names each fabric as the user did, or by its place. A single fabric needs no name.
     void name_fabrics() {
-        if (all_.size() == 1) return;
+        if (all_.size() == 1 && all_.front()->options().fabric_name.empty()) return;
         plan_.out.fabrics.clear();
+        std::vector<std::string> places;
         for (const auto& one : all_) {
-            auto& names = plan_.out.fabrics;
-            const std::string& place = one->in().place();
-            if (std::find(names.begin(), names.end(), place) != names.end())
+            const std::string &place = one->in().place(), &name = one->options().fabric_name;
+            if (std::find(places.begin(), places.end(), place) != places.end())
                 throw usage_error(fmt::format("--fabric: '{}' is given twice", iba::escaped(place)));
-            names.push_back(place);
+            places.push_back(place);
+            plan_.out.fabrics.push_back(name.empty() ? place : name);
         }
     }
 
