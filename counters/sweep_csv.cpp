@@ -2,30 +2,13 @@
 // sweep_csv.cpp - sweeps as lines of CSV.
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/counters/formats.hpp>
+#include <comad/iba/detail/csv.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 
-#include <string_view>
-
 namespace comad::counters {
-namespace {
-
-/// Returns a quoted field of CSV (RFC 4180). If a spreadsheet could read the text as a formula, the field starts with an apostrophe, which
-/// makes it a text there.
-std::string quoted_field(const std::string& text) {
-    std::string quoted = "\"";
-    if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += '\'';
-    for (const char c : text) {
-        if (c == '"') quoted += '"';
-        quoted += c;
-    }
-    return quoted + '"';
-}
-
-} // namespace
-
 std::string sweep_csv_header() {
     std::string line = "sweep,seconds,nodeGUID,description,port";
     for_each_counter([&](counter c) { line.append(",").append(name_of(c)); });
@@ -41,7 +24,7 @@ std::string sweep_csv(const sweep_view& v, const row_selection& selection) {
         const reading& r = v.now.ports[i];
         const counter_values& values = r.counters.counters;
         text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[r.where.node].info.nodeGUID,
-                            quoted_field(iba::escaped(detail::name_at(v, r))), r.where.port);
+                            iba::detail::csv_field(iba::escaped(detail::name_at(v, r))), r.where.port);
         for_each_counter([&](counter c) {
             text += ',';
             if (values.has(c)) text += fmt::format("{}", values[c]);

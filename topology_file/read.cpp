@@ -3,6 +3,7 @@
 #include "cursor.hpp"
 #include "description.hpp"
 #include "numbered_lines.hpp"
+#include "read_subnet_lst.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/topology_file/detail/read.hpp>
 
@@ -681,6 +682,8 @@ std::string skipped::text() const {
     return text;
 }
 
-contents read(std::string_view text, std::string_view name, reading how) { return reader(name, how).read(text); }
+contents read(std::string_view text, std::string_view name, reading how) {
+    return is_subnet_lst(text) ? read_subnet_lst(text, name, how) : reader(name, how).read(text);
+}
 
 } // namespace comad::topology_file

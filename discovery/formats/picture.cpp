@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // picture.cpp - draws a subnet by level as an SVG picture.
+#include "xml_text.hpp"
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
 
@@ -12,27 +13,6 @@
 
 namespace comad::discovery {
 namespace {
-
-/// Escapes a name for text or attributes of XML. The name is already valid UTF-8 without control characters.
-std::string xml_escaped(std::string_view text) {
-    std::string out;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        const std::string_view rest = text.substr(i);
-        if (rest.starts_with("\xef\xbf\xbe") || rest.starts_with("\xef\xbf\xbf")) { // XML 1.0 has no U+FFFE and U+FFFF
-            out += '?';
-            i += 2;
-            continue;
-        }
-        switch (text[i]) {
-        case '&': out += "&amp;"; break;
-        case '<': out += "&lt;"; break;
-        case '>': out += "&gt;"; break;
-        case '"': out += "&quot;"; break;
-        default: out += text[i];
-        }
-    }
-    return out;
-}
 
 constexpr double margin = 40;
 

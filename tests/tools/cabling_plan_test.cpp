@@ -53,6 +53,20 @@ TEST_CASE("a cabling plan is read with quoted and unquoted values") {
     CHECK(cables_of("a,1,a,\"2\"\r\n") == list{"a|1|a|2|1"});
 }
 
+// The example of ibdm-topo-file(1), and the arrows with width and speed in the topology files of ibutils.
+TEST_CASE("a topology file of ibutils is a cabling plan") {
+    CHECK(cables_of("MTS2400 S-1\n   P1 -> MT23108 H-1 P1\n   P2 -> MT23108 H-1 P2\n   P24 -> MT23108 H-2 P1\n") ==
+          list{"S-1|1|H-1|1|2", "S-1|2|H-1|2|3", "S-1|24|H-2|1|4"});
+    CHECK(
+        cables_of("# comment, with a comma\n\nSW4 a CFG: leaf3=R # more\n\tP1 -12X-> SW4 b P2\r\n\nSW4 b\n 3 -4x-10G-> "
+                  "CA1 c 1\n") == list{"a|1|b|2|4", "b|3|c|1|7"});
+    CHECK(refused("SW4 a\nP1 -> SW4 b P255\n") == "f:2: a port must be P1 to P254, not 'P255'; ports of systems with "
+                                                  "several switches are not supported");
+    CHECK(refused("SW4 a\nP1 -> SW4 b\n") == "f:2: expected 'P1 -> TYPE NAME P2'");
+    CHECK(refused("SW4 a\nP1 -> SW4 a P1\n") == "f:2: the cable connects a port to itself");
+    CHECK(refused("SW4 a\nP1 -> SW4 b P1\nP2 SW4 b P2\n").ends_with("or a cable, 'P1 -> TYPE NAME P2'"));
+}
+
 TEST_CASE("an invalid line of a cabling plan is refused with a one-line message") {
     CHECK(refused("a,1,b,2\na,1,b\n") == "f:2: expected node,port,node,port");
     CHECK(refused("nonsense\n") == "f:1: expected node,port,node,port");

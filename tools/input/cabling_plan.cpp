@@ -3,6 +3,7 @@
 #include "input/cabling_plan.hpp"
 
 #include "comad.hpp"
+#include "input/ibutils_plan.hpp"
 #include "input/split_text.hpp"
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
@@ -13,6 +14,8 @@
 #include <array>
 #include <charconv>
 #include <istream>
+#include <iterator>
+#include <sstream>
 #include <stdexcept>
 #include <utility>
 
@@ -232,7 +235,10 @@ private:
 } // namespace
 
 std::vector<discovery::planned_cable> read_cabling_plan(std::istream& in, std::string_view name) {
-    return plan_reader(name).read(in);
+    const std::string text{std::istreambuf_iterator<char>(in), {}};
+    if (is_ibutils_plan(text)) return read_ibutils_plan(text, name);
+    std::istringstream lines(text);
+    return plan_reader(name).read(lines);
 }
 
 std::vector<discovery::planned_cable> read_cabling_plan(const std::string& file) {

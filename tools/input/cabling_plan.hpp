@@ -20,6 +20,7 @@ inline constexpr std::size_t longest_plan_line = 4096; ///< bytes
 /// A field that contains a comma or a quote must be quoted, and a quote within it is doubled. Blanks around unquoted fields are ignored.
 /// Empty lines and other lines that start with `#` are ignored. A first line with common column names (`Node A,Port A,Node B,Port B`) is
 /// also ignored; all other lines are used.
+/// A topology file of ibutils is read, too (ibutils_plan.hpp).
 /// Errors: throws std::runtime_error with one line, `plan.csv:7: ...`, if the file is missing, wrong or too large.
 std::vector<comad::discovery::planned_cable> read_cabling_plan(const std::string& file);
 /// Reads an open stream; messages use `name` for the file.

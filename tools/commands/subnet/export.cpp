@@ -13,7 +13,13 @@
 #include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
+#include <comad/iba/detail/text.hpp>
 
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
 #include <memory>
 #include <stdexcept>
 #include <utility>
@@ -23,25 +29,58 @@ namespace {
 
 /// The command line of export.
 struct export_settings {
-    std::string format, topology, name_map, file, only, without;
+    std::string format, topology, name_map, file, only, without, definitions;
     bool errors = false;
 
-    bool is_for_slurm() const { return format == "slurm" || format == "slurm-yaml"; }
+    bool is_for_scheduler() const;
 };
 
-/// Returns the text for Slurm. Prints on stderr what Slurm's format cannot express.
-std::string format_slurm(const export_settings& settings, const discovery::subnet& s,
-                         const discovery::node_names& names) {
+/// A format for a job scheduler, with a selection of hosts.
+struct scheduler_format {
+    std::string_view name;
+    discovery::export_text (*make)(const discovery::subnet&, const discovery::node_names&,
+                                   const discovery::name_selection&);
+};
+constexpr std::array<scheduler_format, 4> scheduler_formats{{{"slurm", discovery::format_slurm_conf},
+                                                             {"slurm-yaml", discovery::format_slurm_yaml},
+                                                             {"topograph", discovery::format_topograph},
+                                                             {"flux", discovery::format_flux}}};
+
+const scheduler_format* find_scheduler_format(std::string_view name) {
+    const auto found = std::ranges::find(scheduler_formats, name, &scheduler_format::name);
+    return found == scheduler_formats.end() ? nullptr : &*found;
+}
+
+bool export_settings::is_for_scheduler() const { return find_scheduler_format(format) != nullptr; }
+
+/// Returns the text for a scheduler. Prints on stderr what its format cannot express.
+std::string format_for_scheduler(const export_settings& settings, const discovery::subnet& s,
+                                 const discovery::node_names& names) {
     const discovery::name_selection selected{read_name_pattern("--only", settings.only),
                                              read_name_pattern("--without", settings.without)};
-    discovery::export_text made =
-        settings.format == "slurm" ? format_slurm_conf(s, names, selected) : format_slurm_yaml(s, names, selected);
+    discovery::export_text made = find_scheduler_format(settings.format)->make(s, names, selected);
     if (made.hosts == 0 && (selected.only || selected.without))
         throw std::runtime_error(
             "nothing to export: --only and --without select no host; their expressions must match names as ibhosts and "
             "ibswitches print them");
     for (const std::string& note : made.notes) print_message("{}", note);
     return std::move(made.text);
+}
+
+/// Returns the topology file of ibutils. Writes the definitions of its systems, if requested.
+std::string format_for_ibutils(const export_settings& settings, const discovery::subnet& s,
+                               const discovery::node_names& names) {
+    discovery::ibutils_files made = format_ibutils_topology(s, names);
+    if (!settings.definitions.empty()) {
+        std::error_code error;
+        std::filesystem::create_directories(settings.definitions, error);
+        if (error)
+            throw std::runtime_error(fmt::format("cannot create the directory {}: {}",
+                                                 iba::as_given(settings.definitions), error.message()));
+        for (const auto& [file, text] : made.definitions)
+            replace_file(text, (std::filesystem::path(settings.definitions) / file).string());
+    }
+    return std::move(made.topology);
 }
 
 /// Returns the text in the requested format. Prints on stderr what the format cannot express.
@@ -51,10 +90,14 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
     if (format == "json") return discovery::json_text(s);
     if (format == "topology") return discovery::format_topology(s, names, {});
     if (format == "dot") return discovery::format_dot(s, names);
+    if (format == "graphml") return discovery::format_graphml(s, names);
+    if (format == "csv") return discovery::format_link_csv(s, names);
+    if (format == "lst") return discovery::format_subnet_lst(s, names);
+    if (format == "ibdm") return format_for_ibutils(settings, s, names);
     if (format == "svg") return discovery::format_svg(s, names);
     if (format == "cables") return discovery::format_cabling_plan(s, names);
     if (format == "html") return subnet_page(s, names, errors);
-    return format_slurm(settings, s, names);
+    return format_for_scheduler(settings, s, names);
 }
 
 /// Sweeps the error counters. This coroutine owns the sweeper, to which the task of sweeper.run() refers.
@@ -96,30 +139,34 @@ int run_export(const export_settings& s, const global_options& options) {
 } // namespace
 
 command export_command() {
-    return {
-        .name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
-            auto s = std::make_shared<export_settings>();
-            takes.option("file", s->file).file(file_use::written);
-            takes.option("--format", s->format)
-                .one_of({"json", "topology", "dot", "slurm", "slurm-yaml", "svg", "html", "cables"});
-            takes.flag("--json", [s] { s->format = "json"; });
-            const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
-            takes.flag("--errors", s->errors).excludes(topology);
-            takes.option("--only", s->only);
-            takes.option("--without", s->without);
-            add_name_map_option(takes, s->name_map);
-            return [s](const global_options& options) {
-                if (s->format.empty())
-                    throw usage_error(
-                        "--format is missing; expected json, topology, dot, slurm, slurm-yaml, svg, html or cables");
-                if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
-                if (!s->is_for_slurm() && !(s->only.empty() && s->without.empty()))
-                    throw usage_error("--only and --without require --format slurm or slurm-yaml");
-                read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
-                read_name_pattern("--without", s->without);
-                return run_export(*s, options);
-            };
-        }};
+    return {.name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+                auto s = std::make_shared<export_settings>();
+                takes.option("file", s->file).file(file_use::written);
+                takes.option("--format", s->format)
+                    .one_of({"json", "topology", "dot", "graphml", "csv", "lst", "ibdm", "slurm", "slurm-yaml",
+                             "topograph", "flux", "svg", "html", "cables"});
+                takes.flag("--json", [s] { s->format = "json"; });
+                const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
+                takes.flag("--errors", s->errors).excludes(topology);
+                takes.option("--only", s->only);
+                takes.option("--without", s->without);
+                takes.option("--ibnl", s->definitions);
+                add_name_map_option(takes, s->name_map);
+                return [s](const global_options& options) {
+                    if (s->format.empty())
+                        throw usage_error(
+                            "--format is missing; expected json, topology, dot, graphml, csv, lst, ibdm, slurm, "
+                            "slurm-yaml, topograph, flux, svg, html or cables");
+                    if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
+                    if (!s->is_for_scheduler() && !(s->only.empty() && s->without.empty()))
+                        throw usage_error("--only and --without require --format slurm, slurm-yaml, topograph or flux");
+                    if (!s->definitions.empty() && s->format != "ibdm")
+                        throw usage_error("--ibnl requires --format ibdm");
+                    read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
+                    read_name_pattern("--without", s->without);
+                    return run_export(*s, options);
+                };
+            }};
 }
 
 } // namespace ibtool

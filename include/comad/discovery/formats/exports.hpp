@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// exports.hpp - a subnet in the formats of other programs: GraphViz, Slurm and SVG, and the positions of nodes in a drawing. Names from
+// exports.hpp - a subnet in the formats of other programs: GraphViz, GraphML, CSV, Slurm, topograph, Flux and SVG, and the positions of nodes in a drawing. Names from
 // the network are escaped for each format. JSON and topology files are in reports.hpp.
 #pragma once
 #include <comad/discovery/database/node_names.hpp>
@@ -49,6 +49,31 @@ std::string_view color_of(const subnet&, const link_ends&);
 /// Returns GraphViz DOT: an undirected graph with one rank for each level, and port numbers at both ends of each edge.
 std::string format_dot(const subnet&, const node_names&);
 
+/// Returns GraphML (graphml.graphdrawing.org): an undirected graph whose nodes have name, type, GUID, LID, number of ports and level, and
+/// whose edges have the ports at both ends, width, speed and state. Parallel links are parallel edges.
+std::string format_graphml(const subnet&, const node_names&);
+
+/// Returns CSV (RFC 4180) with a header and one line for each link: both ends, then the state, the active width and speed, and a better
+/// width and speed that both ends support. Fields that are not known are empty; a LID that is not known is 0.
+std::string format_link_csv(const subnet&, const node_names&);
+
+/// Returns the links as OpenSM writes them to opensm-subnet.lst, with two lines for each, sorted by nodeGUID. ibtopodiff, ibdmchk and
+/// other programs of ibutils read them. The node with the LID of the local port's subnet manager is `CA-SM` or `SW-SM`.
+std::string format_subnet_lst(const subnet&, const node_names&);
+
+/// A topology file of ibutils, and the definitions of its systems, with their file names: ibutils finds them by IBDM_IBNL_PATH.
+struct ibutils_files {
+    struct definition {
+        std::string file, text;
+    };
+    std::string topology;
+    std::vector<definition> definitions;
+};
+/// Returns the subnet for ibtopodiff, ibdmchk and other programs of ibutils. Each node is a system with one chip `U1`, whose type is its
+/// kind and number of ports (`SW36`, `CA1`) and whose ports are P1, P2, ... The name of a system is the name of the switch, or the host name;
+/// if it is not unique, or if ibutils does not accept it, the node ID. ibutils knows only SDR, DDR and QDR: other links have no speed.
+ibutils_files format_ibutils_topology(const subnet&, const node_names&);
+
 /// Returns a picture (SVG 1.1) with a title, tooltips for nodes and links, and a legend.
 std::string format_svg(const subnet&, const node_names&);
 
@@ -56,7 +81,7 @@ std::string format_svg(const subnet&, const node_names&);
 struct export_text {
     std::string text;
     std::vector<std::string> notes;
-    std::size_t hosts = 0; ///< number of hosts in a Slurm topology
+    std::size_t hosts = 0; ///< number of hosts in the topology of a scheduler
 };
 /// Which adapters and switches an export has, by name (node_names::of()). Patterns that are empty functions select everything.
 struct name_selection {
@@ -72,6 +97,13 @@ struct name_selection {
 /// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
 /// does not depend on the order in which the discovery found the nodes.
 export_text format_slurm_conf(const subnet&, const node_names&, const name_selection& = {});
+/// Returns the same tree as a model of NVIDIA topograph (YAML), which its providers `test` and `...-sim` load. A file is valid both for
+/// models with `blocks` (2026) and for earlier ones with `nodes`.
+export_text format_topograph(const subnet&, const node_names&, const name_selection& = {});
+/// Returns the same tree as a resource graph of Flux: JGF, which the scheduler Fluxion loads with `load-format=jgf`, or as `scheduling` of
+/// an R. Hosts have the type `node` and ranks from 0 in the order of their names; switches have the type `switch`. A fabric does not show
+/// the cores and devices of a host, so the graph ends at the hosts.
+export_text format_flux(const subnet&, const node_names&, const name_selection& = {});
 /// Returns topology.yaml with the same contents (Slurm 25.05 and later, which ignores topology.conf if topology.yaml exists).
 export_text format_slurm_yaml(const subnet&, const node_names&, const name_selection& = {});
 

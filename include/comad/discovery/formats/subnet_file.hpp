@@ -58,7 +58,7 @@ enum class described_order : u8 {
     discovery,
 };
 
-/// Reads the text of a topology file. Data that the file does not contain is marked: see node::known, port::assumed and
+/// Reads the text of a topology file, or the list of links that OpenSM and ibutils write (opensm-subnet.lst, ibdiagnet.lst). Data that the file does not contain is marked: see node::known, port::assumed and
 /// subnet::may_lack_nodes. Ports without a cable have no PortInfo. A port is Active if both ends of its cable have LIDs. A width or speed
 /// that the file does not contain is 0. Supported and enabled widths and speeds are equal to the active ones.
 /// `name`: the name of the file in messages.
