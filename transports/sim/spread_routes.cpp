@@ -4,11 +4,12 @@
 
 #include <algorithm>
 #include <limits>
+#include <utility>
 
 namespace comad::transports::sim {
 namespace {
 
-constexpr unsigned not_reached = std::numeric_limits<unsigned>::max();
+constexpr unsigned no_distance = std::numeric_limits<unsigned>::max();
 constexpr u32 no_switch = topology::no_node;
 
 bool is_active(const port& p) noexcept { return p.linked() && p.state == iba::PortState::Active; }
@@ -67,37 +68,55 @@ void spread_routes::find_lids() {
     for (forwarding_switch& s : switches_) s.table.assign(top + 1, no_port);
 }
 
-/// Finds the distances of all switches from one of them, breadth first, and routes its LIDs.
 void spread_routes::route_to(u32 number) {
-    hops_.assign(switches_.size(), not_reached);
+    find_shortest(number);
+    for (const attached_lid& l : switches_[number].hosts) {
+        for (const u32 from : order_) routes_[from] = switches_[from].hosts.size();
+        take_least_loaded(number, l, hosts_);
+    }
+    for (const attached_lid& l : switches_[number].own) {
+        for (const u32 from : order_) routes_[from] = 0;
+        take_least_loaded(number, l, own_);
+    }
+}
+
+/// Finds the distances of all switches from one of them, breadth first, and their ways towards it.
+void spread_routes::find_shortest(u32 number) {
+    hops_.assign(switches_.size(), no_distance);
+    shortest_.resize(switches_.size());
+    routes_.resize(switches_.size());
     hops_[number] = 0;
     order_.assign(1, number);
     for (std::size_t done = 0; done < order_.size(); ++done) {
-        for (const way& w : switches_[order_[done]].ways) {
-            if (hops_[w.to] != not_reached) continue;
-            hops_[w.to] = hops_[order_[done]] + 1;
-            order_.push_back(w.to);
+        const u32 at = order_[done];
+        shortest_[at].clear();
+        for (const way& w : switches_[at].ways) {
+            if (hops_[w.to] == no_distance) {
+                hops_[w.to] = hops_[at] + 1;
+                order_.push_back(w.to);
+            }
+            if (hops_[w.to] + 1 == hops_[at]) shortest_[at].push_back(w);
         }
     }
-    take_least_loaded(number, switches_[number].hosts, hosts_);
-    take_least_loaded(number, switches_[number].own, own_);
 }
 
-void spread_routes::take_least_loaded(u32 number, const std::vector<attached_lid>& lids,
-                                      std::vector<load_by_port>& load) {
-    for (const attached_lid& l : lids) switches_[number].table[l.LID] = l.port;
-    for (const u32 from : order_) {
-        if (from == number) continue;
-        forwarding_switch& s = switches_[from];
-        candidates_.clear();
-        for (const way& w : s.ways)
-            if (hops_[w.to] + 1 == hops_[from]) candidates_.push_back(w.port);
-        for (const attached_lid& l : lids) {
-            const u8 best = *std::min_element(candidates_.begin(), candidates_.end(),
-                                              [&](u8 a, u8 b) { return load[from][a] < load[from][b]; });
-            s.table[l.LID] = best;
-            ++load[from][best];
-        }
+/// Chooses the ports for a LID, the farthest switches first, so that the routes that reach a switch are known.
+void spread_routes::take_least_loaded(u32 number, const attached_lid& l, std::vector<load_by_port>& loads) {
+    switches_[number].table[l.LID] = l.port;
+    for (auto from = order_.rbegin(); from != order_.rend(); ++from) {
+        if (*from == number) continue;
+        const u64 routes = routes_[*from];
+        load_by_port& own = loads[*from];
+        const auto weight = [&](const way& w) {
+            return std::pair(routes != 0 ? own[w.port].routes : 0, own[w.port].LIDs);
+        };
+        const auto& ways = shortest_[*from];
+        const way best = *std::min_element(ways.begin(), ways.end(),
+                                           [&](const way& a, const way& b) { return weight(a) < weight(b); });
+        switches_[*from].table[l.LID] = best.port;
+        own[best.port].routes += routes;
+        ++own[best.port].LIDs;
+        routes_[best.to] += routes;
     }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// spread_routes.hpp - forwarding tables that spread the LIDs over all shortest paths, as OpenSM's routing engine minhop does. It does
-// not depend on MADs or on written tables.
+// spread_routes.hpp - forwarding tables that spread routes over all shortest paths. It does not depend on MADs or on written tables.
 #pragma once
 #include <comad/transports/sim/detail/topology.hpp>
 
@@ -8,8 +7,9 @@
 
 namespace comad::transports::sim {
 
-/// The forwarding tables of all switches. Of the ports on shortest paths to a LID, a switch uses the port that forwards the fewest
-/// LIDs of hosts so far. LIDs of switches are spread separately. Tables are calculated when they are needed.
+/// The forwarding tables of all switches. Of the ports on shortest paths to the LID of a host, a switch uses the port with the fewest
+/// routes between hosts so far. If hosts do not reach the LID through this switch, it uses the port with the fewest LIDs, as OpenSM's
+/// routing engine minhop does. LIDs of switches are spread separately. Tables are calculated when they are needed.
 class spread_routes {
 public:
     static constexpr u8 no_port = 255;
@@ -38,22 +38,29 @@ private:
         std::vector<attached_lid> hosts, own;
         std::vector<u8> table; // port by LID
     };
-    using load_by_port = std::vector<unsigned>;
+    /// The number of LIDs and of routes between hosts that a port forwards.
+    struct port_load {
+        u64 routes = 0;
+        unsigned LIDs = 0;
+    };
+    using load_by_port = std::vector<port_load>;
 
     void calculate();
     void find_switches();
     void find_lids();
     void route_to(u32 number);
-    void take_least_loaded(u32 number, const std::vector<attached_lid>&, std::vector<load_by_port>& load);
+    void find_shortest(u32 number);
+    void take_least_loaded(u32 number, const attached_lid&, std::vector<load_by_port>&);
 
     const topology& topology_;
     bool is_stale_ = true;
     std::vector<forwarding_switch> switches_;
-    std::vector<u32> numbers_;              // number of a switch, by node
-    std::vector<load_by_port> hosts_, own_; // LIDs that each port forwards, by switch
-    std::vector<unsigned> hops_;            // from the present destination, by switch
-    std::vector<u32> order_;                // switches by distance from the present destination
-    std::vector<u8> candidates_;
+    std::vector<u32> numbers_;               // number of a switch, by node
+    std::vector<load_by_port> hosts_, own_;  // loads by switch and port: for LIDs of hosts and of switches
+    std::vector<unsigned> hops_;             // from the present destination, by switch
+    std::vector<u32> order_;                 // switches by distance from the present destination
+    std::vector<std::vector<way>> shortest_; // ways towards the present destination, by switch
+    std::vector<u64> routes_;                // routes to the present LID that reach a switch, by switch
 };
 
 } // namespace comad::transports::sim

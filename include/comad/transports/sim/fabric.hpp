@@ -178,7 +178,7 @@ public:
 
     /// Starts the traffic. Precondition: carry() was not called before.
     void carry(const load&) noexcept;
-    /// Sets the bit error rate of what a port receives, 0 to 0.1, before forward error correction. Bits are wrong independently of
+    /// Sets the bit error rate at which a port receives, 0 to 0.1, before forward error correction. Bits are wrong independently of
     /// each other, and as long as the link is up, whether or not there is traffic. The counters of this port increase:
     /// symbolErrorCounter, portRcvErrors for damaged packets of traffic and MADs, and the FEC counters. Nothing is lost.
     /// Precondition: the port has a cable.
@@ -207,8 +207,8 @@ public:
     /// CC_Key of congestion control agents, and the vs_key that Mellanox devices return. Keys that a subnet manager writes
     /// replace them. Precondition: no congestion control agent has received a request.
     void set_keys(u64 key);
-    /// From now on, forwarding tables that no subnet manager has written spread the LIDs over all shortest paths, as OpenSM's minhop
-    /// does: each switch uses the port that forwards the fewest LIDs of hosts.
+    /// From now on, forwarding tables that no subnet manager has written spread the routes between hosts over all shortest paths: each
+    /// switch uses the port with the fewest of them, or, for a LID that no host reaches through it, with the fewest LIDs.
     void spread_routes();
     /// Sets whether a Mellanox switch reports adaptive routing (SMP 0xff20). Its forwarding tables do not change.
     void set_adaptive_routing(u32 node, bool is_on);

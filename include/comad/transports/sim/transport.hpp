@@ -118,7 +118,7 @@ struct simulation {
 ///     link=NODE/PORT:1xQDR                           the link of a port has this width and speed, which is less than both
 ///                                                    ends support, until it trains again; repeatable
 ///     narrow=NODE/PORT:1x speed=NODE/PORT:QDR        as link=, but only the width or the speed is less; repeatable
-///     ber=NODE/PORT:RATE                             the bit error rate of what a port receives, 0 to 0.1 (fabric.hpp);
+///     ber=NODE/PORT:RATE                             the bit error rate at which a port receives (fabric.hpp);
 ///                                                    repeatable
 ///     sm=1                                           a subnet manager configured the subnet, at the program's node: LIDs,
 ///                                                    Active links, an SA; sm=NODE: at this node
