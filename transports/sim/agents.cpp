@@ -22,11 +22,13 @@ u8 usual_tick(const node& n) noexcept { return is_tick_of_link(n) ? 7 : 31; }
 } // namespace
 
 agents::agents(topology& t, u64 counter_seed)
-    : topology_(t), subnet_(t), ports_(t, counter_seed), congestion_(t),
+    : topology_(t), subnet_(t), ports_(t, counter_seed), samples_(ports_, t), congestion_(t),
       pma_capabilities_(t.nodes.size(), pma_ability::all), administrator_(subnet_) {
     for (const node& n : t.nodes) ticks_.push_back(usual_tick(n));
     const auto performance = [this](const server::request& r) {
-        return answer_pma(ports_, topology_, {here_.node, pma_capabilities_[here_.node], ticks_[here_.node]}, now_, r);
+        const pma here{here_.node, pma_capabilities_[here_.node], ticks_[here_.node]};
+        if (samples::has(r.header.attributeID)) return samples_.answer(here, here_.port, now_, r);
+        return answer_pma(ports_, topology_, here, now_, r);
     };
     const auto ping = [this](const server::request& r) { return answer_host(r, server::answer_ping); };
     const auto sysstat = [this](const server::request& r) { return answer_host(r, server::answer_sysstat); };

@@ -6,6 +6,7 @@
 #include "congestion.hpp"
 #include "counters.hpp"
 #include "sa.hpp"
+#include "samples.hpp"
 #include <comad/server/diags.hpp>
 
 #include <vector>
@@ -53,6 +54,7 @@ private:
     const topology& topology_;
     attributes subnet_;
     counters ports_;
+    samples samples_;
     congestion_agents congestion_;
     std::vector<u8> pma_capabilities_; // capabilities by node
     std::vector<u8> ticks_;            // PortSamplesControl.Tick by node

@@ -4,7 +4,6 @@
 
 #include <comad/iba/detail/class_port_info.hpp>
 #include <comad/iba/detail/mask.hpp>
-#include <comad/iba/detail/pm/samples.hpp>
 #include <comad/iba/detail/pm/select.hpp>
 #include <comad/server/detail/class_port_info.hpp>
 
@@ -220,18 +219,6 @@ response own_class_port_info(u8 capabilities) {
     return response::of(info);
 }
 
-/// Returns the tick of a port. The PMA never samples.
-response samples_control(const node& n, const pma& here, const server::request& r) {
-    const u8 port = r.data[portSelect_byte];
-    const bool is_all = port == all_ports && (here.capabilities & can::all_ports) != 0;
-    const bool is_no_port = port == 0 && !n.enhanced_port0;
-    if (is_no_port || (!is_all && port > n.num_ports())) return response::error(status::invalid_value);
-    PortSamplesCtl control;
-    control.portSelect = port;
-    control.tick = here.tick;
-    return response::of(control);
-}
-
 } // namespace
 
 server::response answer_pma(counters& of, const topology& t, const pma& here, mad::time_point now,
@@ -241,8 +228,6 @@ server::response answer_pma(counters& of, const topology& t, const pma& here, ma
     auto refused = response::error(status::unsupported_attribute);
     if (r.header.attributeID == attribute_id<iba::ClassPortInfo>)
         return r.header.method == iba::Method::Get ? own_class_port_info(capabilities) : refused;
-    if (r.header.attributeID == attribute_id<PortSamplesCtl>)
-        return r.header.method == iba::Method::Get ? samples_control(t.nodes[node], here, r) : refused;
     const auto found = std::find_if(attributes_of_counters.begin(), attributes_of_counters.end(),
                                     [&](const attribute& a) { return a.attributeID == r.header.attributeID; });
     const sim::node& n = t.nodes[node];

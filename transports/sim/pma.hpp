@@ -13,7 +13,7 @@ struct pma {
     u8 tick;
 };
 
-/// Replies to ClassPortInfo, PortSamplesControl and all counter attributes, within the capabilities of the PMA.
+/// Replies to ClassPortInfo and all counter attributes except samples (samples.hpp), within the capabilities of the PMA.
 /// portSelect 255 selects all ports: a Get returns their sum, a Set changes all.
 server::response answer_pma(counters& of, const topology& t, const pma& here, mad::time_point now,
                             const server::request& r);
