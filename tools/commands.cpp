@@ -38,6 +38,7 @@
     X(ibclearcounters)                                                                                                 \
     X(ibclearerrors)                                                                                                   \
     X(ibswportwatch)                                                                                                   \
+    X(sample)                                                                                                          \
     X(ibcheckerrors)                                                                                                   \
     X(ibcheckerrs)                                                                                                     \
     X(ibchecknet)                                                                                                      \

@@ -3,6 +3,7 @@
 
 PLAIN = "sim:fattree2,radix=4,sm=1,time=virtual"
 COUNTED = PLAIN + ",counters=3"
+FLOWING = PLAIN + ",flow=leaf-0001/3:0.8:0.1"
 FAULTY = PLAIN + ",traffic=100000,errors=0.3:20,kill=h-0003 HCA-1@500ms"
 CHANGED = "sim:fattree2,radix=4,at=h-0002 HCA-1,sm=1,time=virtual,cut=leaf-0003/3@0s,kill=h-0007 HCA-1@0s"
 
@@ -162,6 +163,9 @@ RUNS = [
     ("identities-1", "", 3, LINES, PLAIN, "ibidsverify shared.topo --json"),
     ("cabling-1", "", 1, WHOLE, PLAIN, "check_cabling plan.csv --json"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json 1"),
+    ("port_samples-1", "", 4, LINES, FLOWING, "sample leaf-0001/3 -c 3 --json"),
+    ("port_samples-1", "", 3, LINES, FLOWING, "sample leaf-0001/3 -c 2 --window 5ms --interval 100us --json"),
+    ("port_samples-1", "", 2, LINES, FLOWING + ",pma=basic", "sample leaf-0001/3 --interval 2s --json"),
     ("counters-1", "", 4, LINES, COUNTED, "perfquery --json -x -l 9"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json -a 9"),
     ("counters-1", "", 1, LINES, COUNTED, "perfquery --json -R 9 1"),

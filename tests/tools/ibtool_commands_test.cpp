@@ -59,6 +59,7 @@ const std::map<std::string, words> examples{
     {"ibclearcounters", {}},
     {"ibclearerrors", {}},
     {"ibswportwatch", {"-n", "1", "1"}},
+    {"sample", {"1"}},
     {"ibchecknet", {}},
     {"ibcheckstate", {}},
     {"ibcheckwidth", {}},

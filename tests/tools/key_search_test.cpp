@@ -87,6 +87,7 @@ const std::map<std::string, command_use> commands{
     {"ibclearcounters", {}},
     {"ibclearerrors", {}},
     {"ibswportwatch", {{"-n", "1", "1"}}},
+    {"sample", {{"1"}}},
     {"ibcheckerrors", {}},
     {"ibcheckerrs", {{"1"}}},
     {"ibchecknet", {}},
