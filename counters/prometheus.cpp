@@ -161,14 +161,6 @@ std::string problem_labels(const exposed_sweep& e, const discovery::failure& p) 
 /// Limits the series about single problems, which are for people to read. infiniband_discovery_problems contains the complete number.
 constexpr std::size_t most_problems = 1000;
 
-/// Returns the data rate of a lane from its signaling rate (IBA volume 2: 8b/10b up to QDR, 64b/66b up to EDR, then 256b/257b in
-/// RS(544,514)).
-double data_of(double signalled) {
-    if (signalled <= 10e9) return signalled * 8 / 10;
-    if (signalled < 50e9) return signalled * 64 / 66;
-    return signalled * 514 / 544 * 256 / 257;
-}
-
 /// A series about a state of a port that the discovery read. `value` returns nullopt if the state is unknown.
 struct state_series {
     std::string_view name, help;
@@ -195,7 +187,7 @@ const state_series states_of_ports[] = {
     {"infiniband_port_rate_bytes_per_second", "Data rate of a link that is up, without encoding overhead: 1.25e+10 for 4X EDR.",
      [](const auto& s, auto r) -> std::optional<double> {
          if (!is_link_up(s.at(r))) return std::nullopt;
-         return data_of(lane_of(s, r)) * discovery::lanes_of(active_width(s, r)) / 8; }},
+         return discovery::data_bits_per_second(s, r) / 8; }},
 };
 // clang-format on
 

@@ -167,6 +167,7 @@ task<void> sweeper::impl::read(agent& a) {
     ++a.readers;
     ++a.reading;
     if (!a.can) co_await query_capabilities(a);
+    if (options_.reads_ticks && !a.is_open) co_await query_tick(a);
     if (!a.is_open && options_.is_too_much && takes_all_ports(a)) co_await read_sum(a);
     a.is_open = true;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {

@@ -38,6 +38,23 @@ task<void> sweeper::impl::query_capabilities(agent& a) {
     }
 }
 
+// Queries the tick of a node's PMAs. Some devices do not reply to attributes that they do not support, so a PMA without a reply is
+// neither unresponsive nor queried more than three times.
+task<void> sweeper::impl::query_tick(agent& a) {
+    constexpr u8 most_queries = 3;
+    if (a.tick || !a.can || !a.can->xmit_wait || a.has_ended || a.next == a.end || a.tick_queries == most_queries)
+        co_return;
+    const port_ref where = targets_[a.next].where;
+    const auto path = path_to(where);
+    if (!path) co_return;
+    ++a.tick_queries;
+    const auto request = request_for<iba::pm::PortSamplesCtl>(where.port);
+    const auto control = co_await schedule_.PerformanceGet<iba::pm::PortSamplesCtl>(request, *path, 0, short_timeout());
+    if (control) a.tick = control.value().tick;
+    else if (control.error().code == mad::errc::status) a.tick_queries = most_queries;
+    else if (control.error().code == mad::errc::cancelled) result_.is_stopped = true;
+}
+
 // Reads the sum of all ports. The ports are not queried if the sum is low enough.
 task<void> sweeper::impl::read_sum(agent& a) {
     reading& sum = result_.sums.emplace_back();
@@ -62,6 +79,7 @@ task<bool> sweeper::impl::read_values(agent& a, const mad::IBPath& path, reading
     l.counters.counters = values_of(replies.value(), *a.can);
     l.counters.at = schedule_.now();
     l.valid = true;
+    l.tick = a.tick;
     const bool is_sum = l.where.port == all_ports; // a sum is not one of the ports
     if (options_.only_clears && !is_sum)
         narrow_[index_of(l)] = values_of({.narrow = replies.value().narrow, .wide = {}}, *a.can);
@@ -113,9 +131,10 @@ template <class T, class Asked> task<bool> sweeper::impl::read_as(agent& a, cons
     co_return false;
 }
 
-// Returns whether RS-FEC is active; nullopt if the query failed. The FEC mode is negotiated when a link comes up. Some devices do not reply
-// to an unknown attribute at all, so only ports that announce PortInfoExtended are queried. Port 0 of a switch announces it for all ports.
-task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath& path, const reading& l) {
+// Returns whether RS-FEC is active; nullopt if the query failed. Stores the FEC mode in the reading. It is negotiated when a link comes up.
+// Some devices do not reply to an unknown attribute at all, so only ports that announce PortInfoExtended are queried. Port 0 of a switch
+// announces it for all ports.
+task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath& path, reading& l) {
     const auto& end = subnet_.end_port(l.where).info;
     const bool is_known = a.can->RS_FEC && end &&
                           end->capabilityMask & value(iba::CapabilityMask::IsCapabilityMask2Supported) &&
@@ -131,11 +150,11 @@ task<std::optional<bool>> sweeper::impl::has_rs_fec(agent& a, const mad::IBPath&
             co_return std::nullopt;
         }
         constexpr u32 has_modes = 1; // the bit of its capabilityMask
-        const iba::FECMode mode = reply.value().FECModeActive;
-        const bool has_mode = reply.value().capabilityMask & has_modes;
-        t.FEC = {downs, has_mode && (mode == iba::FECMode::RS || mode == iba::FECMode::RS2)};
+        t.FEC = {downs, {}};
+        if (reply.value().capabilityMask & has_modes) t.FEC->mode = reply.value().FECModeActive;
     }
-    co_return t.FEC->is_rs;
+    l.FEC = t.FEC->mode;
+    co_return l.FEC == iba::FECMode::RS || l.FEC == iba::FECMode::RS2;
 }
 
 } // namespace comad::counters

@@ -28,7 +28,7 @@ private:
         /// The FEC mode at this value of linkDownedCounter. The mode can only change when the link goes down.
         struct correction {
             u64 linkDownedCounter;
-            bool is_rs;
+            std::optional<iba::FECMode> mode; // nullopt: the port does not report it
         };
         std::optional<correction> FEC;
     };
@@ -47,7 +47,9 @@ private:
         bool has_ended = false;  // not queried again in this sweep
         std::optional<iba::ClassPortInfo> info;
         std::optional<capabilities> can;
-        port_detail_set lacks; // details that the PMA does not support
+        port_detail_set lacks;  // details that the PMA does not support
+        std::optional<u8> tick; // PortSamplesControl.Tick
+        u8 tick_queries = 0;
     };
 
     void add_target(discovery::port_ref where);
@@ -66,12 +68,13 @@ private:
     coro::generator<coro::task<void>> readers();
     coro::task<void> read(agent& a);
     coro::task<void> query_capabilities(agent& a);
+    coro::task<void> query_tick(agent& a);
     coro::task<void> read_sum(agent& a);
     coro::task<bool> read_values(agent& a, const mad::IBPath& path, reading& l);
     coro::task<void> read_port(agent& a, const mad::IBPath& path, reading& l);
     template <std::size_t Index> coro::task<bool> read_detail(agent& a, const mad::IBPath& path, reading& l);
     template <class T, class Asked> coro::task<bool> read_as(agent& a, const mad::IBPath& path, reading& l);
-    coro::task<std::optional<bool>> has_rs_fec(agent& a, const mad::IBPath& path, const reading& l);
+    coro::task<std::optional<bool>> has_rs_fec(agent& a, const mad::IBPath& path, reading& l);
 
     bool has_to_clear() const noexcept { return !options_.clears.empty() || !options_.clears_details.empty(); }
     bool clears_at_once(const agent& a) const noexcept;

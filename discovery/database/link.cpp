@@ -155,9 +155,28 @@ double bits_per_second(link_speeds speeds) noexcept {
     return fastest == 0 || fastest > gigabits.size() ? 0 : gigabits[fastest - 1] * 1e9;
 }
 
+namespace {
+
+double lane_bits_per_second(const subnet& s, port_ref r) noexcept {
+    return is_fdr10(s, r) ? fdr10_bits_per_second : bits_per_second(active_speed(s, r));
+}
+
+} // namespace
+
 double bits_per_second(const subnet& s, port_ref r) noexcept {
-    const double lane = is_fdr10(s, r) ? fdr10_bits_per_second : bits_per_second(active_speed(s, r));
-    return lane * lanes_of(active_width(s, r));
+    return lane_bits_per_second(s, r) * lanes_of(active_width(s, r));
+}
+
+double lane_data_bits_per_second(const subnet& s, port_ref r) noexcept {
+    constexpr double qdr_rate = 10e9, hdr_rate = 53.125e9;
+    const double signaled = lane_bits_per_second(s, r);
+    if (signaled <= qdr_rate) return signaled * 8 / 10;
+    if (signaled < hdr_rate) return signaled * 64 / 66;
+    return signaled * 514 / 544 * 256 / 257;
+}
+
+double data_bits_per_second(const subnet& s, port_ref r) noexcept {
+    return lane_data_bits_per_second(s, r) * lanes_of(active_width(s, r));
 }
 
 } // namespace comad::discovery

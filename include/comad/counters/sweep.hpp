@@ -33,7 +33,38 @@ struct reading {
     bool valid = false;
     sample counters;
     std::vector<port_detail> details; ///< those that the sweep was asked for and the port has
+    /// PortSamplesControl.Tick of the PMA, the encoded unit of portXmitWait; tick_seconds() converts it. nullopt: the sweep did not read
+    /// it (sweep_options::reads_ticks), or it is not known.
+    std::optional<u8> tick = {};
+    /// The error correction of the link; nullopt: the sweep did not read PortExtendedSpeedsCounters, or the port does not report it.
+    std::optional<iba::FECMode> FEC = {};
 };
+
+/// The length of a tick of portXmitWait in seconds; nullopt if the tick is not known or the port has no link. Tick n is the time in which
+/// a lane carries n + 1 bytes (IBA 16.1.3.2), or the link, on devices whose manufacturer documents this.
+/// Precondition: the reading is from this subnet.
+std::optional<double> tick_seconds(const discovery::subnet&, const reading&) noexcept;
+
+/// A share: 0.25 is 25 %. The two clocks that it depends on are not exact, so it can be slightly larger than 1.
+struct link_share {
+    double value = 0;
+    bool is_lower_bound = false; ///< a counter is saturated, or was cleared between the sweeps
+    friend bool operator==(const link_share&, const link_share&) = default;
+};
+
+/// The use of a link between two sweeps.
+struct link_use {
+    /// Bytes sent and received per second, as shares of the data rate of the link; nullopt: there is no link.
+    std::optional<link_share> xmit, rcv;
+    /// Share of the time in which the port had data to send but no credits (portXmitWait times the length of a tick); nullopt: the tick
+    /// is not known, or there is no link.
+    std::optional<link_share> congestion;
+    friend bool operator==(const link_use&, const link_use&) = default;
+};
+
+/// Returns the use of the link of a port between two readings of it. Uses the width and the speed that the link has in the subnet.
+/// Precondition: `before` is the earlier reading, and `after` is from this subnet.
+link_use use_of(const discovery::subnet&, const reading& before, const reading& after) noexcept;
 
 /// The result of one sweep.
 struct sweep {
@@ -84,6 +115,9 @@ struct sweep_options {
     unsigned per_agent = 4; ///< requests in flight to one node; at most the schedule's gmps_per_destination
     /// The time limit of a query, after at least three attempts, if the schedule has no timeout; 0: the schedule's time limit.
     mad::duration patience = std::chrono::milliseconds(10);
+    /// Reads PortSamplesControl.Tick of each PMA that counts portXmitWait: one more Get for each node in the first sweep. A PMA that does
+    /// not reply to it is queried again in the next two sweeps; a missing tick is not a failure.
+    bool reads_ticks = false;
     /// Called for each port after it was read, in the thread that drives the schedule.
     std::function<void(const reading&)> on_port;
 };
@@ -121,5 +155,9 @@ private:
 /// `subnet_now`, `subnet_then`: the subnets of the sweeps.
 sweep align_to(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
                const discovery::subnet& subnet_then);
+
+/// Returns use_of() each port, in the order of the ports.
+/// Precondition: both sweeps are of the same sweeper, or `before` is the result of align_to().
+std::vector<link_use> uses_of(const discovery::subnet&, const sweep& before, const sweep& after);
 
 } // namespace comad::counters

@@ -19,4 +19,11 @@ constexpr bool has_mlnx_ar_info(const iba::smp::NodeInfo& node) noexcept {
                                                       id == 0xd2f0 || id == 0xd2f2 || id == 0xd2f4);
 }
 
+/// Returns whether a tick of this device is a number of bytes of the link, as NVIDIA documents for Quantum to Quantum-3 (ibdiagnet user
+/// manual, "Congestion Assessment on InfiniBand Links"). On other devices it is a number of bytes of one lane (IBA 16.1.3.2).
+constexpr bool is_tick_of_link(const iba::smp::NodeInfo& node) noexcept {
+    const u16 id = node.deviceID;
+    return node.nodeType == iba::NodeType::Switch && (id == 0xd2f0 || id == 0xd2f2 || id == 0xd2f4);
+}
+
 } // namespace comad::discovery
