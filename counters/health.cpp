@@ -46,6 +46,7 @@ public:
         if (between_ > mad::duration::zero()) {
             for_each_counter([&](counter c) { judge_counter(c, before, after); });
             judge_correction(before, after);
+            judge_use(before, after);
         }
         judge_link();
     }
@@ -93,6 +94,30 @@ private:
             evaluate(rule::raw_bit_errors, "FECCorrectableBlockCounterLane", other_then->FECCorrectableBlockCounterLane,
                      other->FECCorrectableBlockCounterLane);
         }
+    }
+
+    void judge_use(const reading& before, const reading& after) {
+        if (rules_.utilization.empty() && rules_.congestion.empty()) return;
+        const link_use use = use_of(subnet_, before, after);
+        const auto evaluate = [&](rule why, counter c, const std::optional<link_share>& share) {
+            const limits& most = why == rule::congestion ? rules_.congestion : rules_.utilization;
+            const severity how_bad = share ? most.evaluate(share->value) : severity::ok;
+            if (how_bad == severity::ok) return;
+            const u64 counted = counters::change_of(c, before.counters, after.counters).value;
+            add({how_bad,
+                 where_,
+                 why,
+                 share->value,
+                 most.exceeded(how_bad),
+                 name_of(c),
+                 counted,
+                 between_,
+                 {},
+                 share->is_lower_bound});
+        };
+        evaluate(rule::utilization, counter::portXmitData, use.xmit);
+        evaluate(rule::utilization, counter::portRcvData, use.rcv);
+        evaluate(rule::congestion, counter::portXmitWait, use.congestion);
     }
 
     void judge_link() {
@@ -187,7 +212,8 @@ health_rules default_rules() {
 }
 
 std::string_view name_of(health_finding::rule r) noexcept {
-    constexpr std::string_view names[] = {"growth", "bit_errors", "raw_bit_errors", "width", "speed", "pegged"};
+    constexpr std::string_view names[] = {"growth", "bit_errors", "raw_bit_errors", "width",
+                                          "speed",  "pegged",     "utilization",    "congestion"};
     return names[static_cast<unsigned>(r)];
 }
 

@@ -60,17 +60,20 @@ private:
         if (key == "width") rules_.width = severity_of(key, value);
         else if (key == "speed") rules_.speed = severity_of(key, value);
         else if (key == "pegged") rules_.pegged = severity_of(key, value);
-        else if (key == "bit_errors") read_bit_errors(rules_.bit_errors, key, value);
-        else if (key == "raw_bit_errors") read_bit_errors(rules_.raw_bit_errors, key, value);
+        else if (key == "bit_errors") read_limits(rules_.bit_errors, key, value);
+        else if (key == "raw_bit_errors") read_limits(rules_.raw_bit_errors, key, value);
+        else if (key == "utilization") read_limits(rules_.utilization, key, value);
+        else if (key == "congestion") read_limits(rules_.congestion, key, value);
         else if (key == "counters") {
             for (const auto& [name, growth] : table_of(key, value)) read_growth(name, growth);
         } else {
             fail(key.source(),
-                 unknown(key, "the rules file", "width, speed, pegged, bit_errors, raw_bit_errors or counters"));
+                 unknown(key, "the rules file",
+                         "width, speed, pegged, bit_errors, raw_bit_errors, utilization, congestion or counters"));
         }
     }
 
-    void read_bit_errors(limits& most, const toml::key& name, const toml::node& value) {
+    void read_limits(limits& most, const toml::key& name, const toml::node& value) {
         most = {};
         for (const auto& [key, limit] : table_of(name.str(), value))
             if (!read_limit(most, key, limit))

@@ -259,6 +259,46 @@ TEST_CASE("QDR between two ends that support FDR10 is too slow") {
     CHECK(evaluate(rules, c.s, seen({}, 0s), seen({}, 1s)).empty());
 }
 
+TEST_CASE("utilization of each direction and congestion are limited as shares, and not limited by default") {
+    cable c;
+    PortCountersExt before, after;
+    after.portXmitData = 1'600'000'000; // 6.4e9 bytes in 2 s, of 8e9
+    after.portRcvData = 400'000'000;
+    after.portXmitWait = 12'500'000; // ticks of 32 ns: 0.4 s of 2 s
+    const sweep first = seen(before, 5s);
+    sweep second = seen(after, 7s);
+    second.ports[0].tick = u8{31};
+    const auto findings = [&](limits utilization, limits congestion) {
+        health_rules rules;
+        rules.utilization = utilization;
+        rules.congestion = congestion;
+        return evaluate(rules, c.s, first, second);
+    };
+    CHECK(evaluate(default_rules(), c.s, first, second).empty());
+    CHECK(findings({.warning = 0.81, .error = {}, .critical = {}}, {.warning = 0.21, .error = {}, .critical = {}})
+              .empty());
+    const auto both =
+        findings({.warning = 0.1, .error = 0.79, .critical = {}}, {.warning = 0.1, .error = 0.19, .critical = {}});
+    REQUIRE(both.size() == 3);
+    CHECK(both[0].how_bad == severity::error);
+    CHECK(both[0].why == rule::utilization);
+    CHECK(both[0].counter == "portXmitData");
+    CHECK(both[0].measured == Approx(0.8));
+    CHECK(both[0].limit == 0.79);
+    CHECK(both[0].counted == 1'600'000'000);
+    CHECK(both[1].how_bad == severity::warning);
+    CHECK(both[1].counter == "portRcvData");
+    CHECK(both[1].measured == Approx(0.2));
+    CHECK(both[2].how_bad == severity::error);
+    CHECK(both[2].why == rule::congestion);
+    CHECK(both[2].counter == "portXmitWait");
+    CHECK(both[2].measured == Approx(0.2));
+    CHECK(name_of(both[2].why) == "congestion");
+    CHECK(name_of(both[0].why) == "utilization");
+    second.ports[0].tick.reset();
+    CHECK(findings({}, {.warning = 0, .error = {}, .critical = {}}).empty());
+}
+
 TEST_CASE("a port that is missing in one of two sweeps has no finding") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
@@ -325,11 +365,15 @@ TEST_CASE("a rules file changes only the rules that it names") {
     health_rules expected = default_rules();
     expected.width = severity::ok;
     expected.bit_errors = {.warning = {}, .error = {}, .critical = 1e-9};
+    expected.utilization = {.warning = 0.9, .error = {}, .critical = {}};
+    expected.congestion = {.warning = 0.1, .error = 0.5, .critical = {}};
     expected.of(counter::VL15Dropped) = {2 * 24h, {.warning = {}, .error = 3, .critical = {}}};
     expected.of(counter::portXmitDiscards) = {};
     expected.of(counter::portXmitWait) = {1500ms, {.warning = 0.5, .error = {}, .critical = {}}};
     CHECK(read("width = 'ok'\n"
                "bit_errors.critical = 1e-9\n"
+               "utilization = { warning = 0.9 }\n"
+               "congestion = { warning = 0.1, error = 0.5 }\n"
                "[counters]\n"
                "VL15Dropped = { per = '2d', error = 3 }\n"
                "portXmitWait = { per = '1.5s', warning = 0.5 }\n"
@@ -338,8 +382,8 @@ TEST_CASE("a rules file changes only the rules that it names") {
 
 TEST_CASE("an error in a rules file is reported with line, mistake and valid values") {
     CHECK(problem("\nwidht = 'error'\n") == "rules.toml:2: unknown key 'widht' in the rules file; expected width, "
-                                            "speed, pegged, bit_errors, raw_bit_errors "
-                                            "or counters");
+                                            "speed, pegged, bit_errors, raw_bit_errors, "
+                                            "utilization, congestion or counters");
     CHECK(problem("speed = 'bad'\n") == R"(rules.toml:1: 'speed' must be "ok", "warning", "error" or "critical")");
     CHECK(problem("speed = 3\n") == R"(rules.toml:1: 'speed' must be "ok", "warning", "error" or "critical")");
     CHECK_THAT(problem("[counters]\n\nsymbolErrors = { warning = 1 }\n"),

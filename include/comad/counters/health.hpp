@@ -50,6 +50,8 @@ struct health_rules {
     limits bit_errors;
     /// The same for symbols or blocks that error correction repaired.
     limits raw_bit_errors;
+    /// Utilization of each direction of a link, and congestion of a port, as shares (link_use). No limits by default: load is not a fault.
+    limits utilization, congestion;
     /// Severity of a link with fewer lanes, or slower ones, than both of its ends support.
     severity width = severity::ok, speed = severity::ok;
     /// Severity of a counter of PortCounters that was saturated in both sweeps: it is unknown what it has counted since.
@@ -70,13 +72,13 @@ health_rules read_health_rules(const std::string& file, health_rules otherwise =
 
 /// A port that breaks a rule.
 struct health_finding {
-    enum class rule : u8 { growth, bit_errors, raw_bit_errors, width, speed, pegged };
+    enum class rule : u8 { growth, bit_errors, raw_bit_errors, width, speed, pegged, utilization, congestion };
 
     severity how_bad;
     discovery::port_ref where;
     rule why;
-    /// The measured value and the limit, in the rule's unit: growth per `per`, errors per bit, lanes, bits per second of a lane, or the
-    /// value at which the counter is saturated.
+    /// The measured value and the limit, in the rule's unit: growth per `per`, errors per bit, lanes, bits per second of a lane, the
+    /// value at which the counter is saturated, or a share.
     double measured, limit;
     std::string_view counter{}; ///< the counter's IBA name; empty for width and speed
     u64 counted = 0;            ///< the increase between the two sweeps
@@ -87,10 +89,10 @@ struct health_finding {
     friend bool operator==(const health_finding&, const health_finding&) = default;
 };
 
-/// `growth`, `bit_errors`, `raw_bit_errors`, `width`, `speed`, `pegged`.
+/// `growth`, `bit_errors`, `raw_bit_errors`, `width`, `speed`, `pegged`, `utilization`, `congestion`.
 std::string_view name_of(health_finding::rule) noexcept;
 
-/// The attributes that evaluate() uses, for sweep_options::details.
+/// The attributes that evaluate() uses, for sweep_options::details. Limits of congestion also need sweep_options::reads_ticks.
 port_detail_set health_details() noexcept;
 
 /// Returns the findings of all ports that both sweeps read, in the order of the subnet; of one port, by counter, then its error

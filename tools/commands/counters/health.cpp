@@ -90,6 +90,12 @@ std::string reason(const health_finding& v) {
     case rule::width: return fmt::format("width is {:g}X, but {} {:g}X", v.measured, compared(v), v.limit);
     case rule::speed:
         return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
+    case rule::utilization:
+        return fmt::format("{} {}, {:.3g} % of the data rate; limit {:g} %", v.counter, counted(), 100 * v.measured,
+                           100 * v.limit);
+    case rule::congestion:
+        return fmt::format("{} {}, {:.3g} % of the time; limit {:g} %", v.counter, counted(), 100 * v.measured,
+                           100 * v.limit);
     case rule::pegged:
         return fmt::format("{} is saturated at {:.0f} (clear it to count further events)", v.counter, v.measured);
     }
@@ -276,6 +282,7 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
+    how.reads_ticks = !rules.congestion.empty();
     counters::sweeper sweeper(in.schedule(), known, how);
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
