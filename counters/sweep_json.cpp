@@ -5,6 +5,8 @@
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/counters/detail/sweep_state_json.hpp>
 #include <comad/counters/formats.hpp>
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/format.hpp>
 #include <comad/iba/detail/json.hpp>
 
@@ -42,6 +44,34 @@ u16 swept_lid(const sweep_view& v, const reading& r) {
     return end.info ? value(end.info->LID) : u16{0};
 }
 
+/// Returns the members of a port about its link: state, active width and speed, data rate, tick, and error correction as far as known.
+std::string link_members(const sweep_view& v, const reading& r) {
+    const discovery::port& p = v.subnet.at(r.where);
+    if (!p.info) return {};
+    std::string all =
+        fmt::format(",\"portState\":\"{}\",\"portPhysicalState\":\"{}\"", iba::name_or_number(p.info->portState),
+                    iba::name_or_number(p.info->portPhysicalState));
+    if (p.info->portState != iba::PortState::Down)
+        fmt::format_to(std::back_inserter(all),
+                       ",\"linkWidthActive\":\"{}\",\"linkSpeedActive\":\"{}\",\"bits_per_second\":{:.0f}",
+                       discovery::format_link_width(p), discovery::format_link_speed(v.subnet, r.where),
+                       discovery::data_bits_per_second(v.subnet, r.where));
+    if (const auto tick = tick_seconds(v.subnet, r))
+        fmt::format_to(std::back_inserter(all), ",\"tick_seconds\":{}", *tick);
+    if (r.FEC) fmt::format_to(std::back_inserter(all), ",\"FECModeActive\":\"{}\"", iba::name_or_number(*r.FEC));
+    return all;
+}
+
+/// Returns the members of a port about the use of its link since the sweep before.
+std::string use_members(const link_use& use) {
+    std::string all;
+    if (use.xmit && use.rcv)
+        fmt::format_to(std::back_inserter(all), ",\"utilization\":{{\"xmit\":{},\"rcv\":{}}}", use.xmit->value,
+                       use.rcv->value);
+    if (use.congestion) fmt::format_to(std::back_inserter(all), ",\"congestion\":{}", use.congestion->value);
+    return all;
+}
+
 /// Returns the line of a port. `time` is the start of the line, an object without its closing brace.
 std::string port_line(const sweep_view& v, std::string_view time, const detail::sweep_row& r) {
     std::string in_bytes, pegged, changes;
@@ -64,8 +94,10 @@ std::string port_line(const sweep_view& v, std::string_view time, const detail::
                     "\"pegged\":[{}]",
                     time, n.info.nodeGUID, json_compact(json_string(v.names.raw(n))), r.now.where.port,
                     swept_lid(v, r.now), counters_json(now), in_bytes, pegged);
+    line += link_members(v, r.now);
     if (r.has_changes())
-        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}", mad::in_seconds(r.interval()), changes);
+        line += fmt::format(",\"interval_seconds\":{},\"changes\":{{{}}}{}", mad::in_seconds(r.interval()), changes,
+                            use_members(r.use(v.subnet)));
     std::string details;
     for (const port_detail& d : r.now.details) {
         std::visit(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // sweep_rows.cpp - selects and sorts the rows of ports.
 #include <comad/counters/detail/sweep_rows.hpp>
+#include <comad/discovery/database/detail/link.hpp>
 
 #include <fmt/format.h>
 
@@ -16,6 +17,23 @@ double weight(const sweep_row& r, counter c) {
     if (r.is_new) return 0; // its total must not be compared with rates
     if (r.has_changes()) return r.rate(c);
     return static_cast<double>(r.now.counters.counters[c]);
+}
+
+/// Returns the seconds that the link of a port needed for all data in its busier direction, or that the port waited.
+double total_weight(const sweep_view& v, const reading& r, row_order order) {
+    const counter_values& total = r.counters.counters;
+    if (order == row_order::by_congestion)
+        return static_cast<double>(total[counter::portXmitWait]) * tick_seconds(v.subnet, r).value_or(0);
+    const double rate = v.subnet.at(r.where).info ? discovery::data_bits_per_second(v.subnet, r.where) : 0;
+    const u64 words = std::max(total[counter::portXmitData], total[counter::portRcvData]);
+    return rate > 0 ? 32 * static_cast<double>(words) / rate : 0;
+}
+
+double weight(const sweep_view& v, const sweep_row& r, row_order order) {
+    if (!r.has_changes()) return total_weight(v, r.now, order);
+    const link_use use = r.use(v.subnet);
+    const auto number = [](const std::optional<link_share>& share) { return share ? share->value : 0; };
+    return order == row_order::by_congestion ? number(use.congestion) : std::max(number(use.xmit), number(use.rcv));
 }
 
 /// Returns whether the text contains the part. Ignores the case of ASCII letters.
@@ -75,6 +93,8 @@ std::vector<std::size_t> rows_of(const sweep_view& v, const row_selection& selec
     switch (selection.order) {
     case row_order::of_subnet: break;
     case row_order::by_counter: sort_by([&](const sweep_row& r) { return weight(r, selection.by); }); break;
+    case row_order::by_utilization:
+    case row_order::by_congestion: sort_by([&](const sweep_row& r) { return weight(v, r, selection.order); }); break;
     case row_order::by_errors: sort_by([](const sweep_row& r) { return static_cast<double>(errors_of(r).sum); }); break;
     }
     rows.resize(shown);

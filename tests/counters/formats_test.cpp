@@ -154,15 +154,105 @@ TEST_CASE("changes and details are printed under the names of their counters") {
           test::made<iba::pm::PortXmitDiscardDetails>(2).portInactiveDiscards);
 }
 
-TEST_CASE("a CSV column contains the value of its heading") {
-    const swept e;
-    const auto names = split(split(counters::sweep_csv_header(), '\n').at(0), ',');
-    const auto rows = split(sweep_csv(e.view()), '\n');
-    REQUIRE(rows.size() == 2);
-    const auto cells = split(rows[1], ',');
+TEST_CASE("the line of a port has the state, the data rate and the use of its link") {
+    swept e;
+    counters::sweep before;
+    counters::reading& was = before.ports.emplace_back();
+    was.where = made_host_port; // 8x DDR: 32 Gb/s of data, 4 Gb/s on each lane
+    was.valid = true;
+    was.tick = u8{249}; // 250 bytes of a lane: 500 ns
+    was.counters.at = mad::time_point{1s};
+    was.counters.counters.take(short_counters(), with_wait);
+    e.now.ports = {was};
+    counters::reading& now = e.now.ports[0];
+    now.FEC = iba::FECMode::RS;
+    now.counters.at = mad::time_point{3s};
+    iba::pm::PortCounters more = short_counters();
+    more.portXmitData += 1'000'000'000; // 4e9 bytes in 2 s, of 8e9
+    more.portRcvData += 500'000'000;
+    more.portXmitWait += 500'000; // 0.25 s of 2 s
+    now.counters.counters.take(more, with_wait);
+    const json line = e.lines(&before).at(1);
+    CHECK(line["portState"] == "Active");
+    CHECK(line["portPhysicalState"] == "LinkUp");
+    CHECK(line["linkWidthActive"] == "8x");
+    CHECK(line["linkSpeedActive"] == "DDR");
+    CHECK(line["bits_per_second"] == 32'000'000'000);
+    CHECK(line["tick_seconds"].get<double>() == Approx(500e-9));
+    CHECK(line["FECModeActive"] == "RS");
+    CHECK(line["utilization"]["xmit"].get<double>() == Approx(0.5));
+    CHECK(line["utilization"]["rcv"].get<double>() == Approx(0.25));
+    CHECK(line["congestion"].get<double>() == Approx(0.125));
+    const json first = e.lines().at(1);
+    CHECK_FALSE((first.contains("utilization") || first.contains("congestion")));
+    e.s.nodes[1].ports[2].info->portState = iba::PortState::Down;
+    const json down = e.lines(&before).at(1);
+    CHECK(down["portState"] == "Down");
+    for (const char* name : {"linkWidthActive", "bits_per_second", "tick_seconds", "utilization", "congestion"})
+        CHECK_FALSE(down.contains(name));
+}
+
+namespace {
+
+/// Returns the cells of the last line of a CSV text by their headings.
+json cells_of(const std::string& header, const std::string& csv) {
+    const auto names = split(split(header, '\n').at(0), ',');
+    auto cells = split(split(csv, '\n').back(), ',');
+    if (csv.ends_with(",\n")) cells.emplace_back(); // an empty last cell
     REQUIRE(cells.size() == names.size());
     json row;
     for (std::size_t i = 0; i < names.size(); ++i) row[names[i]] = cells[i];
+    return row;
+}
+
+} // namespace
+
+TEST_CASE("CSV has the link, its use and the requested details in columns of their own") {
+    swept e;
+    counters::port_detail_set details;
+    details.add<iba::pm::PortExtendedSpeedsCounters>().add<iba::pm::PortRcvErrorDetails>();
+    const std::string header = counters::sweep_csv_header(details);
+    counters::reading& port = e.now.ports[1];
+    port.tick = u8{249};
+    port.FEC = iba::FECMode::RS;
+    const auto errors = test::made<iba::pm::PortRcvErrorDetails>(1);
+    const auto corrected = test::made<iba::pm::PortExtendedSpeedsCountersRSFEC>(2);
+    port.details = {errors, corrected};
+    const json row = cells_of(header, sweep_csv(e.view(), {}, details));
+    CHECK(row["portState"] == "Active");
+    CHECK(row["portPhysicalState"] == "LinkUp");
+    CHECK(row["linkWidthActive"] == "8x");
+    CHECK(row["linkSpeedActive"] == "DDR");
+    CHECK(row["bits_per_second"] == "32000000000");
+    CHECK(std::stod(row["tick_seconds"].get<std::string>()) == Approx(500e-9));
+    for (const char* name : {"utilization_xmit", "utilization_rcv", "congestion"}) CHECK(row[name] == "");
+    CHECK(row["FECModeActive"] == "RS");
+    CHECK(row["PortRcvErrorDetails.portLoopingErrors"] == std::to_string(errors.portLoopingErrors));
+    CHECK(row["PortRcvErrorDetails.portLocalPhysicalErrors"] == std::to_string(errors.portLocalPhysicalErrors));
+    CHECK(row["PortExtendedSpeedsCountersRSFEC.FECCorrectableSymbolCounterLane[3]"] ==
+          std::to_string(corrected.FECCorrectableSymbolCounterLane[3]));
+    CHECK(row["PortExtendedSpeedsCountersRSFEC.portFECUncorrectableBlockCounter"] ==
+          std::to_string(corrected.portFECUncorrectableBlockCounter));
+    CHECK(row["PortExtendedSpeedsCounters.errorDetectionCounterLane[0]"] == ""); // the port has the other structure
+    // A port without the details has empty cells, and so has a link that is down.
+    port.details.clear();
+    e.s.nodes[1].ports[2].info->portState = iba::PortState::Down;
+    const json down = cells_of(header, sweep_csv(e.view(), {}, details));
+    CHECK(down["portState"] == "Down");
+    CHECK(down["linkWidthActive"] == "");
+    CHECK(down["bits_per_second"] == "");
+    CHECK(down["PortRcvErrorDetails.portLoopingErrors"] == "");
+    e.s.nodes[1].ports[2].info.reset();
+    CHECK(cells_of(header, sweep_csv(e.view(), {}, details))["portState"] == "");
+}
+
+TEST_CASE("a CSV column contains the value of its heading") {
+    const swept e;
+    CHECK(split(sweep_csv(e.view()), '\n').size() == 2);
+    json row = cells_of(counters::sweep_csv_header(), sweep_csv(e.view()));
+    for (const char* name : {"portState", "portPhysicalState", "linkWidthActive", "linkSpeedActive", "bits_per_second",
+                             "tick_seconds", "utilization_xmit", "utilization_rcv", "congestion"})
+        CHECK(row.erase(name) == 1);
     const auto reported = test::made<iba::pm::PortCountersExt>(2);
     const std::pair<const char*, u64> data[] = {{"portXmitData_bytes", reported.portXmitData},
                                                 {"portRcvData_bytes", reported.portRcvData}};
@@ -284,6 +374,33 @@ TEST_CASE("a name that a spreadsheet would read as a formula is text in CSV") {
     CHECK(name_in_csv("@a") == "\"'@a\"");
     CHECK(name_in_csv("a=b") == "\"a=b\"");
     CHECK(name_in_csv("") == "\"\"");
+}
+
+TEST_CASE("rows can be sorted by utilization and congestion, with and without an earlier sweep") {
+    swept e;
+    const auto reading_of = [](discovery::port_ref where, mad::duration at, u32 words, u32 waits) {
+        counters::reading r{where, true, {mad::time_point(at), {}}, {}, u8{31}};
+        iba::pm::PortCounters c;
+        c.portRcvData = words;
+        c.portXmitWait = waits;
+        r.counters.counters.take(c, with_wait);
+        return r;
+    };
+    // 4X QDR and 8X DDR both carry 32 Gb/s, and 1X SDR carries 2 Gb/s, with ticks of 32, 64 and 128 ns.
+    e.now.ports = {reading_of(made_switch_port, 2s, 1000, 50), reading_of(made_host_port, 2s, 2000, 60),
+                   reading_of(test::made_router_port, 2s, 500, 20)};
+    counters::sweep before;
+    before.ports = {reading_of(made_switch_port, 1s, 0, 49), reading_of(made_host_port, 1s, 1999, 0),
+                    reading_of(test::made_router_port, 1s, 490, 20)};
+    const auto order = [&](counters::row_order by, const counters::sweep* earlier) {
+        return counters::detail::rows_of(e.view(earlier), {.order = by});
+    };
+    using indices = std::vector<std::size_t>;
+    using enum counters::row_order;
+    CHECK(order(by_utilization, nullptr) == indices{2, 1, 0});
+    CHECK(order(by_congestion, nullptr) == indices{1, 2, 0});  // 60 * 64, 20 * 128, 50 * 32 ns
+    CHECK(order(by_utilization, &before) == indices{0, 2, 1}); // 1000, 16 * 10, 1
+    CHECK(order(by_congestion, &before) == indices{1, 0, 2});  // 60 * 64, 32, 0 ns
 }
 
 TEST_CASE("rows can be filtered by a part of the name and sorted by the sum of errors") {

@@ -63,6 +63,10 @@ TEST_CASE("sweep --watch fits its terminal, handles resizes, and has keys to sor
     CHECK(all_fit(rows_of(whole), 70));
     CHECK(whole.find("\n\033[J") == whole.npos); // the screen does not scroll
 
+    screen.press("u");
+    screen.await("sort: by utilization\033[J");
+    screen.press("c");
+    screen.await("sort: by congestion\033[J");
     screen.press("e");
     screen.await("sort: by errors\033[J");
     screen.press("/spinX\x7f");
@@ -71,7 +75,7 @@ TEST_CASE("sweep --watch fits its terminal, handles resizes, and has keys to sor
     screen.await("only names with: spinq_\033[J");
     screen.press("\x7f");
     screen.press("e-0002\n");
-    screen.await("(spine-0002; Esc: all), xrXRwen sort: by errors\033[J");
+    screen.await("(spine-0002; Esc: all), xrXRwucen sort: by errors\033[J");
     screen.await("\033[H# sweep ");
     const words rows = rows_of(screen.await("\033[J"));
     REQUIRE(rows.size() == 2 + 4 + 1); // two heading lines, the four ports, and the line of keys

@@ -34,7 +34,8 @@ struct one_port {
     counters::sweep_view view(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         return {s, names, now, before, 1, 0, -1};
     }
-    /// Returns the words of the row: node, port, data and packets sent and received, wait time, errors.
+    /// Returns the words of the row: node, port, data and packets sent and received, wait time, errors. The port has no link, so the
+    /// columns in percent, which follow from the second sweep on, are not known.
     words row(const counters::sweep& now, const counters::sweep* before = nullptr) const {
         std::istringstream table(sweep_table(view(now, before), {}));
         std::string line, word;
@@ -42,6 +43,9 @@ struct one_port {
         std::istringstream cells(line);
         words all;
         while (cells >> word) all.push_back(word);
+        if (!before) return all;
+        CHECK(words(all.end() - 3, all.end()) == words{"-", "-", "-"});
+        all.resize(all.size() - 3);
         return all;
     }
 
@@ -125,6 +129,61 @@ TEST_CASE("a rate that may be too low is followed by a plus") {
     CHECK(p.row(third, &third) == words{"host", "1", "0", "0+", "0", "0", "-", "0"});
 }
 
+TEST_CASE("a table of rates shows utilization and congestion in percent unless the terminal is too narrow") {
+    one_port p;
+    p.s.nodes[0].info.nodeType = iba::NodeType::CA;
+    iba::smp::PortInfo& link = p.s.nodes[0].ports[1].info.emplace();
+    link.portState = iba::PortState::Active;
+    link.linkWidthActive = iba::LinkWidth::w1x;
+    link.linkSpeedActive = iba::LinkSpeed::SDR; // 250,000,000 bytes per second
+    iba::pm::PortCounters then, now;
+    now.portXmitData = 15'625'000; // 62,500,000 bytes in a second
+    now.portRcvData = 62'500'000;
+    now.portXmitWait = 1'000'000; // ticks of 4 ns
+    const auto seen = [](mad::duration at, const iba::pm::PortCounters& values) {
+        counters::sweep one = one_port::seen(at, {});
+        one.ports[0].counters.counters.take(values, {.xmit_wait = true});
+        one.ports[0].tick = 0;
+        return one;
+    };
+    const counters::sweep first = seen(1s, then), second = seen(2s, now);
+    const auto table = [&](std::size_t columns, counters::row_selection selection = {}) {
+        const std::string text = sweep_table(p.view(second, &first), selection, columns);
+        return text.substr(text.find('\n') + 1);
+    };
+    CHECK(table(0) == "#node                            port  xmit B/s   rcv B/s xmit pk/s  rcv pk/s    wait/s   errors"
+                      "  xmit%   rcv%  wait%\n"
+                      "host                                1     62.5M      250M         0         0      1.0M        0"
+                      "   25.0    100    0.4\n");
+    CHECK_THAT(table(80), Catch::EndsWith(" 1     62.5M      250M        0   25.0    100    0.4\n"));
+    CHECK_THAT(table(60), Catch::EndsWith(" 1     62.5M      250M        0\n"));
+    // The columns remain if the rows are sorted by them.
+    CHECK_THAT(table(61, {.order = counters::row_order::by_utilization}),
+               Catch::EndsWith(" 1     62.5M        0   25.0    100    0.4\n"));
+}
+
+TEST_CASE("a table lists the counters of details that are not 0, and then those that have increased") {
+    const one_port p;
+    counters::sweep first = p.seen(1s, {}), second = p.seen(2s, {});
+    iba::pm::PortRcvErrorDetails errors;
+    errors.portLocalPhysicalErrors = 5;
+    errors.portLoopingErrors = 2;
+    iba::pm::PortVLXmitWaitCounters waits;
+    waits.portVLXmitWait[3] = 9;
+    first.ports[0].details = {errors, waits, iba::pm::PortXmitDiscardDetails{}};
+    CHECK_THAT(sweep_table(p.view(first), {}),
+               Catch::EndsWith("\n    PortRcvErrorDetails: portLocalPhysicalErrors 5, portLoopingErrors 2\n"
+                               "    PortVLXmitWaitCounters: portVLXmitWait[3] 9\n"));
+    errors.portLoopingErrors = 6;
+    waits.portVLXmitWait[3] = 1; // it was cleared in between
+    second.ports[0].details = {errors, waits};
+    CHECK_THAT(sweep_table(p.view(second, &first), {}),
+               Catch::EndsWith("\n    PortRcvErrorDetails: portLoopingErrors 4\n"
+                               "    PortVLXmitWaitCounters: portVLXmitWait[3] 1\n"));
+    first.ports[0].details.clear(); // no change is known
+    CHECK_THAT(sweep_table(p.view(second, &first), {}), !Catch::Contains("portLoopingErrors"));
+}
+
 TEST_CASE("a table sorted by a counter without a column prints the counter in a last column") {
     const one_port p;
     iba::pm::PortCounters then, now;
@@ -144,12 +203,12 @@ TEST_CASE("a table sorted by a counter without a column prints the counter in a 
         return all;
     };
     const std::string without = lines(second, &first)[1]; // portXmitData has its own column
-    CHECK_THAT(without, Catch::EndsWith("   errors"));
+    CHECK_THAT(without, Catch::EndsWith("   errors  xmit%   rcv%  wait%"));
     selection.by = counters::counter::symbolErrorCounter;
     CHECK(lines(first, nullptr)[1].ends_with("   errors symbolErrorCounter"));
     CHECK(lines(first, nullptr)[2].ends_with("       43                  3"));
     CHECK(lines(second, &first)[1] == without + " symbolErrorCounter/s");
-    CHECK(lines(second, &first)[2].ends_with("       14                    2"));
+    CHECK(lines(second, &first)[2].ends_with("       14      -      -      -                    2"));
     // On a narrow terminal this column remains and other columns are dropped.
     columns = 80;
     for (const std::string& line : lines(second, &first)) CHECK(line.size() <= 80);

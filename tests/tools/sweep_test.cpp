@@ -79,8 +79,8 @@ TEST_CASE("sweep prints one table row and one CSV line per port with all counter
     const words lines = lines_in_order(csv.out);
     REQUIRE(lines.size() == 1 + 32);
     CHECK_THAT(lines[0], StartsWith("sweep,seconds,nodeGUID,description,port,portXmitData,portRcvData,") &&
-                             EndsWith(",portXmitWait,QP1Dropped,portXmitData_bytes,portRcvData_bytes"));
-    for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22 + 2);
+                             Contains(",portXmitWait,QP1Dropped,portXmitData_bytes,portRcvData_bytes,portState,"));
+    for (const std::string& line : lines) CHECK(std::count(line.begin(), line.end(), ',') == 4 + 22 + 2 + 9);
 }
 
 TEST_CASE("sweeps run at the requested interval and report the changes since the previous sweep") {
@@ -131,6 +131,43 @@ TEST_CASE("sweep refuses invalid arguments with a one-line message before it sen
     check_failure(sweep({"--guid", "seven"}), 2, "--guid: invalid GUID 'seven'");
     check_failure(sweep({"--every", "0s"}), 2, "invalid duration '0s'");
     check_failure(sweep({"--name", "nobody"}), 2, "no port");
+    check_failure(sweep({"--by", "congestion", "--count", "1"}), 2,
+                  "--by congestion compares two sweeps; --count must be at least 2");
+}
+
+TEST_CASE("sweep reports utilization and congestion of known traffic in every format, and sorts by them") {
+    // 4X EDR: 12.5e9 bytes per second. Two devices have different ticks.
+    const std::string flows = "sim:fattree2,radix=4,sm=1,time=virtual,flow=leaf-0001/3:0.8:0.25,tick=h-0005 HCA-1:255,"
+                              "flow=h-0005 HCA-1/1:0.3:0.5";
+    const auto first_by = [&](const char* order) {
+        const process_result r = sweep({"--json", "--top", "1", "--by", order}, flows);
+        check_success(r);
+        return ports_of(r).at(1); // of the second sweep
+    };
+    const json busy = first_by("utilization"), waiting = first_by("congestion");
+    const auto within = [](double share) { return Approx(share).epsilon(0.01); };
+    CHECK(busy.at("bits_per_second") == 100'000'000'000);
+    const bool is_sender = busy.at("description") == "leaf-0001" && busy.at("port") == 3;
+    CHECK(busy.at("utilization").at(is_sender ? "xmit" : "rcv").get<double>() == within(0.8));
+    CHECK(waiting.at("description") == "h-0005 HCA-1");
+    CHECK(waiting.at("congestion").get<double>() == within(0.5));
+    CHECK(waiting.at("utilization").at("xmit").get<double>() == within(0.3));
+
+    const process_result table = sweep({"--top", "1", "--by", "congestion"}, flows);
+    check_success(table);
+    const words rows = lines_in_order(table.out);
+    REQUIRE(rows.size() == 3);
+    CHECK_THAT(rows[0], StartsWith("# sweep 2 at 1.000 s: "));
+    CHECK_THAT(rows[1], EndsWith("   errors  xmit%   rcv%  wait%"));
+    CHECK_THAT(rows[2], StartsWith("h-0005 HCA-1 ") && EndsWith("   30.0    0.0   50.0"));
+
+    const process_result csv = sweep({"--csv", "--top", "1", "--by", "congestion"}, flows);
+    check_success(csv);
+    const words lines = lines_in_order(csv.out);
+    REQUIRE(lines.size() == 3);
+    CHECK_THAT(lines[0], EndsWith(",tick_seconds,utilization_xmit,utilization_rcv,congestion"));
+    CHECK(std::stod(lines[2].substr(lines[2].rfind(',') + 1)) == within(0.5));
+    CHECK_THAT(lines[1], EndsWith(",,,")); // the first sweep has no shares
 }
 
 TEST_CASE("sweep, health and perfquery read the counters of a switch's enhanced port 0") {
@@ -235,7 +272,7 @@ TEST_CASE("sweep --watch fits its terminal and refuses to run without a terminal
             const std::string bare = line.substr(0, line.find('\033'));
             CHECK(bare.size() <= static_cast<std::size_t>(columns));
         }
-        CHECK((lines.at(1).find("xmit pk/s") != std::string::npos) == (columns > 60));
+        CHECK((lines.at(1).find("xmit%") != std::string::npos) == (columns > 60));
     }
     check_failure(sweep({"--watch"}), 2, "--watch requires a terminal as output");
 }
@@ -249,6 +286,18 @@ TEST_CASE("sweep reads further counter groups only on request and only from port
         CHECK(port.at("details").at("PortRcvErrorDetails").at("portSelect") == port.at("port"));
     }
     CHECK_FALSE(ports_of(sweep({"--json"})).at(0).contains("details"));
+    const std::string errors = "sim:fattree2,radix=4,sm=1,errors=1:1000,time=virtual";
+    const words two_sweeps{"--details", "PortRcvErrorDetails", "--every", "1s", "--count", "2"};
+    // A quarter of the symbol errors are receive errors: 250 a second. The first 12 of every 16 are physical errors, and 3 are malformed
+    // packets.
+    const process_result table = sweep(two_sweeps + words{"--top", "1"}, errors);
+    check_success(table);
+    CHECK_THAT(table.out, Contains("\n    PortRcvErrorDetails: portLocalPhysicalErrors 190") &&
+                              Contains(", portMalformedPacketErrors 45"));
+    const process_result csv = sweep(two_sweeps + words{"--csv"}, errors);
+    check_success(csv);
+    CHECK_THAT(lines_in_order(csv.out)[0], EndsWith(",PortRcvErrorDetails.portLoopingErrors"));
+    CHECK_THAT(lines_in_order(csv.out).back(), !EndsWith(","));
     check_failure(sweep({"--details", "PortColours"}), 2, "unknown group 'PortColours'; the nearest are ");
 }
 

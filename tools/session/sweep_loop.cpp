@@ -157,6 +157,7 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     if (!found) co_return std::move(found.error());
     counters::sweep_options how;
     how.details = plan_.details;
+    how.reads_ticks = plan_.reads_ticks;
     how.clears = plan_.clears;
     how.wants = [this](const discovery::subnet& s, discovery::port_ref where) {
         return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);

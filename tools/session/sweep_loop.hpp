@@ -31,6 +31,7 @@ struct sweep_config {
     comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< must not be automatic
     std::function<bool(const comad::discovery::node&)> wants;
     comad::counters::port_detail_set details;
+    bool reads_ticks = false;            ///< as in counters::sweep_options
     comad::counters::counter_set clears; ///< cleared after they were read
     /// The sweep of an earlier run, with which the first sweep is compared; null: none.
     std::shared_ptr<const earlier_run> since;

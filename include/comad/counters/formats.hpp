@@ -76,6 +76,9 @@ enum class row_order : u8 {
     of_subnet,  ///< the order of the subnet
     by_counter, ///< by the rate of one counter, without `before` by its value; the largest first
     by_errors,  ///< by the sum of all error counters, or by how much they grew; the largest first
+    /// By the larger utilization of the two directions (link_use); without `before` by the time that the link needed for all its data.
+    by_utilization,
+    by_congestion, ///< by congestion (link_use); without `before` by the total time that the port waited
 };
 
 /// Selects and sorts the ports of a sweep. The default selects all ports.
@@ -91,19 +94,20 @@ struct row_selection {
 ///
 /// The line of a port has its `counters` as counters_json() writes them, data counters also in `bytes`, and in `pegged` the names of
 /// saturated counters. With `before` it has `changes`: counters that changed, with the increase and the rate per second, for data in bytes
-/// per second. `details` contains the structures of reading::details as iba::json() writes them: numbers wider than 32 bits are hexadecimal
+/// per second, and `utilization` and `congestion` as shares (link_use). `details` contains the structures of reading::details as iba::json() writes them: numbers wider than 32 bits are hexadecimal
 /// strings there. Text is ASCII: other characters are escaped as `\uNNNN`, and a byte that is not UTF-8 is written as the character U+00NN.
 std::string sweep_json(const sweep_view&, const row_selection& = {});
 
 /// Returns the first line of a CSV file: `sweep,seconds,nodeGUID,description,port`, the names of all counters, and of the data counters
-/// with the suffix `_bytes`.
-std::string sweep_csv_header();
+/// with the suffix `_bytes`, state, width, speed and data rate of the link, utilization and congestion, and the counters of `details`
+/// such as `PortRcvErrorDetails.portLoopingErrors`. Later versions can add columns at the end.
+std::string sweep_csv_header(port_detail_set details = {});
 /// Returns a line of CSV (RFC 4180, but with line feeds) for each selected port that was read. The column of a counter is empty if the
-/// counter was not read.
+/// counter was not read. `details`: as for the header.
 ///
 /// The name of a node is quoted. Quotes in it are doubled, and control characters and bytes that are not UTF-8 are written as `\xNN`. If a
 /// spreadsheet could read the name as a formula because of its first character (`=`, `+`, `-` or `@`), the name starts with an apostrophe.
-std::string sweep_csv(const sweep_view&, const row_selection& = {});
+std::string sweep_csv(const sweep_view&, const row_selection& = {}, port_detail_set details = {});
 
 // ---- Prometheus ------------------------------------------------------------------------------------------------------
 

@@ -116,6 +116,13 @@ unsigned read_detail(const std::string& name) {
                                   iba::as_given(name), iba::most_similar(name, {names.begin(), names.end()})));
 }
 
+/// Returns the order of rows that --by selects by a word other than a counter.
+std::optional<counters::row_order> order_named(const std::string& name) {
+    if (name == "utilization") return counters::row_order::by_utilization;
+    if (name == "congestion") return counters::row_order::by_congestion;
+    return std::nullopt;
+}
+
 /// Returns the plan. `names` must outlive it.
 sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared_names& names) {
     using namespace std::chrono_literals;
@@ -125,7 +132,11 @@ sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared
     if (!s.every.empty()) p.every = parse_duration(s.every);
     else if (!s.listen.empty()) p.every = 15s; // scrape interval in the documentation of Prometheus
     else if (s.watch) p.every = 1s;
+    else if (order_named(s.by) && p.count == 0) p.every = 1s;
     else if (p.count == 0) p.count = 1;
+    if (order_named(s.by) && p.count == 0 && s.every.empty() && s.listen.empty() && !s.watch) p.count = 2;
+    if (order_named(s.by) && p.count == 1)
+        throw usage_error(fmt::format("--by {} compares two sweeps; --count must be at least 2", s.by));
     if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
     p.refresh_by = s.refresh_by == "sa" ? discovery::change_source::sa : discovery::change_source::switches;
@@ -177,6 +188,7 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     output_config& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
+    out.details = p.sweeps.details; // without those that only the rules need
     out.listen = s.listen;
     out.metrics = read_metrics(s.metrics);
     if (!s.metrics.empty() && out.listen.empty() && out.file.empty())
@@ -195,12 +207,14 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     p.known = s.known;
     out.wants = p.sweeps.wants;
     if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
+    p.sweeps.reads_ticks = p.sweeps.is_lasting() || !out.listen.empty() || !out.file.empty();
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
     out.keeps_trying = p.sweeps.is_lasting();
     if (s.top || !s.by.empty() || s.watch) {
         out.selection.top = s.top;
         out.selection.order = counters::row_order::by_counter;
-        out.selection.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
+        if (const auto order = order_named(s.by)) out.selection.order = *order;
+        else out.selection.by = s.by.empty() ? counters::counter::portXmitData : read_counter("--by", s.by);
     }
     return made;
 }

@@ -34,6 +34,12 @@ counters::process_cost cost_so_far() {
             resident * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE))};
 }
 
+/// Returns whether rows are sorted by a share, which the first sweep does not have.
+bool needs_two_sweeps(const counters::row_selection& selection) {
+    using enum counters::row_order;
+    return selection.order == by_utilization || selection.order == by_congestion;
+}
+
 } // namespace
 
 sweep_outputs::sweep_outputs(const output_config& p)
@@ -62,9 +68,12 @@ void sweep_outputs::write(std::size_t fabric, const counters::sweep_view& v, con
     switch (plan_.form) {
     case sweep_form::json: write_lines(sweep_json(v, plan_.selection)); break;
     case sweep_form::csv:
-        write_lines((v.number == 1 ? counters::sweep_csv_header() : "") + sweep_csv(v, plan_.selection));
+        write_lines((v.number == 1 ? counters::sweep_csv_header(plan_.details) : "") +
+                    sweep_csv(v, plan_.selection, plan_.details));
         break;
-    case sweep_form::table: write_lines(table(v)); break;
+    case sweep_form::table:
+        if (v.before || !needs_two_sweeps(plan_.selection)) write_lines(table(v));
+        break;
     case sweep_form::screen:
         screen_->take(v);
         show();

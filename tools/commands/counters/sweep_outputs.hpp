@@ -24,12 +24,13 @@ enum class sweep_form : comad::u8 { table, json, csv, screen, none };
 struct output_config {
     sweep_form form = sweep_form::table;
     comad::counters::row_selection selection;
-    std::string file;                        ///< file for the node exporter of Prometheus; empty: none
-    std::string listen;                      ///< listening address as for the exporter; empty: none
-    std::vector<std::string> authorizations; ///< accepted credentials as for the exporter
-    std::chrono::nanoseconds oldest{};       ///< largest age of a sweep as for the exporter
+    comad::counters::port_detail_set details; ///< attributes to print, in addition to the counters
+    std::string file;                         ///< file for the node exporter of Prometheus; empty: none
+    std::string listen;                       ///< listening address as for the exporter; empty: none
+    std::vector<std::string> authorizations;  ///< accepted credentials as for the exporter
+    std::chrono::nanoseconds oldest{};        ///< largest age of a sweep as for the exporter
     comad::counters::metric_choice metrics = comad::counters::metric_choice::all; ///< series about ports
-    bool keeps_trying = false; ///< retry with the next sweep if the file cannot be written
+    bool keeps_trying = false;                ///< retry with the next sweep if the file cannot be written
     /// The health rules that the page applies to ports; null: none. Can be replaced during the run.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {

@@ -28,6 +28,8 @@ constexpr sort_key sort_keys[] = {
     {'X', row_order::by_counter, counter::portXmitPkts},
     {'R', row_order::by_counter, counter::portRcvPkts},
     {'w', row_order::by_counter, counter::portXmitWait},
+    {'u', row_order::by_utilization, {}},
+    {'c', row_order::by_congestion, {}},
     {'e', row_order::by_errors, {}},
     {'n', row_order::of_subnet, {}},
 };
@@ -37,6 +39,8 @@ std::string format_order(const comad::counters::row_selection& c) {
     switch (c.order) {
     case row_order::by_counter: return std::string(name_of(c.by));
     case row_order::by_errors: return "errors";
+    case row_order::by_utilization: return "utilization";
+    case row_order::by_congestion: return "congestion";
     case row_order::of_subnet: break;
     }
     return "node";

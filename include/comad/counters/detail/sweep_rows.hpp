@@ -20,6 +20,7 @@ struct sweep_row {
     counter_change change(counter c) const { return change_of(c, before->counters, now.counters); }
     mad::duration interval() const { return now.counters.at - before->counters.at; }
     double rate(counter c) const { return rate_of(c, change(c), interval()); }
+    link_use use(const discovery::subnet& s) const { return before ? use_of(s, *before, now) : link_use{}; }
 };
 
 /// Returns the row of a port by its index in the sweep.
