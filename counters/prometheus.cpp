@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // prometheus.cpp - formats sweeps for Prometheus: one family of series after the other.
 #include "metric_labels.hpp"
+#include "port_series.hpp"
 #include <comad/counters/detail/sweep_rows.hpp>
 #include <comad/counters/formats.hpp>
 #include <comad/discovery/database/detail/link.hpp>
@@ -390,6 +391,32 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
                 if (!is_data(which)) out.add(labels[i].of_port(p), number);
                 else if (number <= ~u64{0} / 4) out.add(labels[i].of_port(p), 4 * number);
                 else out.add(labels[i].of_port(p), detail::in_units(which, number));
+                if (out.is_piece()) {
+                    piece = out.take();
+                    co_yield piece;
+                }
+            }
+        }
+    }
+    std::vector<port_detail_set> readable;
+    for (const exposed_sweep& e : all) readable.push_back(details_in(e.view.now));
+    for (const port_series& series : all_port_series()) {
+        bool has_started = false;
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            const auto& ports = all[i].view.now.ports;
+            const bool is_detail = series.detail != port_series::no_detail;
+            if (is_detail && !(readable[i].has(series.detail) && all[i].details.has(series.detail))) continue;
+            if (!is_detail && all[i].metrics == metric_choice::errors) continue;
+            for (std::size_t p = 0; p < ports.size(); ++p) {
+                if (!labels[i].has_series(p)) continue;
+                const unsigned count = !ports[p].valid ? 0 : series.count ? series.count(all[i], ports[p]) : 1;
+                for (unsigned element = 0; element < count; ++element) {
+                    const std::string value = series.value(all[i], p, element);
+                    if (value.empty() || (is_detail && value == "0" && all[i].metrics != metric_choice::all)) continue;
+                    if (!std::exchange(has_started, true)) out.begin(series.name, series.type, series.help);
+                    if (series.label.empty()) out.add(labels[i].of_port(p), value);
+                    else out.add(fmt::format("{},{}=\"{}\"", labels[i].of_port(p), series.label, element), value);
+                }
                 if (out.is_piece()) {
                     piece = out.take();
                     co_yield piece;

@@ -268,6 +268,96 @@ TEST_CASE("each counter has a series with the name of the counter") {
     }
 }
 
+TEST_CASE("the page contains the use of each link, the tick and the error correction as far as they are known") {
+    exposed e;
+    e.now.ports[1].tick = u8{249}; // 250 bytes on a lane of DDR: 500 ns
+    e.now.ports[1].FEC = iba::FECMode::RS;
+    const discovery::node_names names;
+    exposed_sweep one{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}};
+    const auto value = [&](const std::string& name, discovery::port_ref where) {
+        const auto values = page(counters::prometheus_text({one})).value;
+        const auto found = values.find("infiniband_port_" + name + e.labels_of(where) + "}");
+        return found == values.end() ? std::string() : found->second;
+    };
+    CHECK(std::stod(value("xmit_wait_tick_seconds", made_host_port)) == Approx(500e-9));
+    CHECK(value("xmit_wait_tick_seconds", made_switch_port) == "");
+    CHECK(value("fec_mode_id", made_host_port) == "2");
+    CHECK(value("fec_mode_id", made_switch_port) == "");
+    for (const char* name : {"xmit_utilization_ratio", "rcv_utilization_ratio", "congestion_ratio"})
+        CHECK(value(name, made_host_port) == "");
+    one.uses = std::make_shared<const std::vector<counters::link_use>>(
+        std::vector<counters::link_use>{{}, {{{0.5}}, {{0.25, true}}, {{0.125}}}});
+    CHECK(value("xmit_utilization_ratio", made_host_port) == "0.5");
+    CHECK(value("rcv_utilization_ratio", made_host_port) == "0.25");
+    CHECK(value("congestion_ratio", made_host_port) == "0.125");
+    CHECK(value("congestion_ratio", made_switch_port) == "");
+}
+
+TEST_CASE("each counter of a detail has a series, with a label for the elements of arrays") {
+    exposed e;
+    counters::reading& port = e.now.ports[1]; // 8x
+    const auto errors = test::made<iba::pm::PortRcvErrorDetails>(1);
+    const auto discards = test::made<iba::pm::PortXmitDiscardDetails>(2);
+    const auto waits = test::made<iba::pm::PortVLXmitWaitCounters>(3);
+    const auto data = test::made<iba::pm::PortXmitDataSL>(4);
+    const auto corrected = test::made<iba::pm::PortExtendedSpeedsCountersRSFEC>(5);
+    port.details = {errors, discards, waits, data, corrected};
+    const discovery::node_names names;
+    exposed_sweep one{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}};
+    page p(counters::prometheus_text({one}));
+    const auto check = [&](const std::string& name, const std::string& label, u64 wanted) {
+        const std::string series = "infiniband_port_" + name + e.labels_of(made_host_port) + label + "}";
+        CAPTURE(series);
+        REQUIRE(p.value.contains(series));
+        CHECK(p.value.at(series) == std::to_string(wanted));
+        CHECK(p.type.at("infiniband_port_" + name) == "counter");
+    };
+    check("local_physical_errors_total", "", errors.portLocalPhysicalErrors);
+    check("malformed_packet_errors_total", "", errors.portMalformedPacketErrors);
+    check("buffer_overrun_errors_total", "", errors.portBufferOverrunErrors);
+    check("dlid_mapping_errors_total", "", errors.portDLIDMappingErrors);
+    check("vl_mapping_errors_total", "", errors.portVLMappingErrors);
+    check("looping_errors_total", "", errors.portLoopingErrors);
+    check("inactive_discards_total", "", discards.portInactiveDiscards);
+    check("neighbor_mtu_discards_total", "", discards.portNeighborMTUDiscards);
+    check("sw_lifetime_limit_discards_total", "", discards.portSwLifetimeLimitDiscards);
+    check("sw_hoq_limit_discards_total", "", discards.portSwHOQLimitDiscards);
+    check("vl_xmit_wait_ticks_total", ",vl=\"15\"", waits.portVLXmitWait[15]);
+    check("sl_xmit_data_bytes_total", ",sl=\"3\"", u64{4} * data.portXmitDataSL[3]); // words of 4 bytes
+    check("sync_header_errors_total", "", corrected.syncHeaderErrorCounter);
+    check("lane_fec_correctable_symbols_total", ",lane=\"7\"", corrected.FECCorrectableSymbolCounterLane[7]);
+    check("fec_uncorrectable_blocks_total", "", corrected.portFECUncorrectableBlockCounter);
+    check("fec_corrected_symbols_total", "", corrected.portFECCorrectedSymbolCounter);
+    const auto has = [&](const std::string& part) {
+        return std::ranges::any_of(p.value, [&](const auto& s) { return s.first.find(part) != s.first.npos; });
+    };
+    CHECK_FALSE(has("lane=\"8\"")); // the link has eight lanes
+    CHECK_FALSE(has("infiniband_port_lane_detected_errors_total"));
+    // Attributes that are not selected have no series.
+    one.details = counters::port_detail_set().add<iba::pm::PortRcvErrorDetails>();
+    p = page(counters::prometheus_text({one}));
+    CHECK(has("infiniband_port_looping_errors_total"));
+    CHECK_FALSE(has("infiniband_port_fec_"));
+    CHECK_FALSE(has("infiniband_port_inactive_discards_total"));
+}
+
+TEST_CASE("every attribute that a sweep can read has series on the page") {
+    exposed e;
+    const discovery::node_names names;
+    const auto series = [&] {
+        return page(counters::prometheus_text({{{e.s, names, e.now, nullptr, 5, 6.5, -1}, {}}})).type.size();
+    };
+    const std::size_t without = series();
+    const auto check = [&]<class T>(const T*) {
+        CAPTURE(counters::attribute_name<T>);
+        e.now.ports[1].details = {test::made<T>(1)};
+        CHECK(series() > without);
+    };
+    [&]<class... T>(const std::tuple<T...>*) {
+        (check(static_cast<const T*>(nullptr)), ...);
+    }(static_cast<const counters::detail_types*>(nullptr));
+}
+
 TEST_CASE("a saturated counter is reported by its name") {
     exposed e;
     iba::pm::PortCounters values;

@@ -137,6 +137,49 @@ private:
 
 } // namespace
 
+TEST_CASE("promtool accepts a page with all details, and its shares and counters equal those in the JSON") {
+    const directory files;
+    const std::string page = files / "page.prom";
+    words details;
+    for (const char* name :
+         {"PortRcvErrorDetails", "PortXmitDiscardDetails", "PortOpRcvCounters", "PortFlowCtlCounters",
+          "PortVLOpPackets", "PortVLOpData", "PortVLXmitFlowCtlUpdateErrors", "PortVLXmitWaitCounters",
+          "SwPortVLCongestion", "PortXmitDataSL", "PortRcvDataSL", "PortRcvConCtrl", "PortSLRcvFECN", "PortSLRcvBECN",
+          "PortXmitConCtrl", "PortVLXmitTimeCong", "PortExtendedSpeedsCounters"})
+        details = details + words{"--details", name};
+    const process_result r = run(words{"sweep", "--fabric", tree + ",time=virtual,flow=leaf-0001/3:0.8:0.25", "--every",
+                                       "1s", "--count", "2", "--json", "--prometheus", page} +
+                                 details);
+    check_success(r);
+    const std::string text = read_file(page);
+    check_by_promtool(text);
+    const auto series = series_in(text);
+    std::size_t ports = 0;
+    std::istringstream lines(r.out);
+    for (std::string line; std::getline(lines, line);) {
+        const json port = json::parse(line);
+        if (port.value("sweep", 0) != 2 || !port.contains("counters")) continue;
+        ++ports;
+        const auto at = [&](const std::string& name, const std::string& label = "") {
+            return std::stod(series.at(fmt::format("infiniband_port_{}{{{}{}}}", name, labels_of(port), label)));
+        };
+        CHECK(at("xmit_utilization_ratio") == port.at("utilization").at("xmit"));
+        CHECK(at("rcv_utilization_ratio") == port.at("utilization").at("rcv"));
+        CHECK(at("congestion_ratio") == port.at("congestion"));
+        CHECK(at("xmit_wait_tick_seconds") == port.at("tick_seconds"));
+        CHECK(at("rate_bytes_per_second") * 8 == port.at("bits_per_second"));
+        CHECK(at("fec_mode_id") == 2); // EDR uses RS
+        CHECK(port.at("FECModeActive") == "RS");
+        const json& errors = port.at("details").at("PortRcvErrorDetails");
+        CHECK(at("local_physical_errors_total") == errors.at("portLocalPhysicalErrors"));
+        const json& corrected = port.at("details").at("PortExtendedSpeedsCountersRSFEC");
+        CHECK(at("fec_corrected_symbols_total") == corrected.at("portFECCorrectedSymbolCounter"));
+        CHECK(at("lane_fec_correctable_symbols_total", ",lane=\"3\"") ==
+              corrected.at("FECCorrectableSymbolCounterLane").at(3));
+    }
+    CHECK(ports == 32);
+}
+
 TEST_CASE("the series of a sweep have the values of the sweep's JSON") {
     const directory files;
     const std::string file = files / "sweep.prom";
@@ -163,7 +206,9 @@ TEST_CASE("the series of a sweep have the values of the sweep's JSON") {
         CHECK(std::erase_if(series, [&](const auto& s) {
                   return s.first.rfind("infiniband_port_info{" + labels_of(o) + ",", 0) == 0;
               }) == 1);
-        for (const char* state : {"state_id", "physical_state_id", "width", "speed", "rate_bytes_per_second"})
+        for (const char* state :
+             {"state_id", "physical_state_id", "width", "speed", "rate_bytes_per_second", "xmit_utilization_ratio",
+              "rcv_utilization_ratio", "congestion_ratio", "xmit_wait_tick_seconds"})
             CHECK(series.erase(fmt::format("infiniband_port_{}{{{}}}", state, labels_of(o))) == 1);
     }
     CHECK(std::erase_if(series, [](const auto& s) { return s.first.starts_with("infiniband_link_info{"); }) == 16);

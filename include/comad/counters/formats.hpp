@@ -149,6 +149,10 @@ struct exposed_sweep {
     metric_choice metrics = metric_choice::all;
     /// For metric_choice::changed: what has changed, in the order of the ports of the sweep; null: nothing.
     std::shared_ptr<const std::vector<changed_port>> changed = {};
+    /// Use of the links since the sweep before, as uses_of() returns it; null: no series of it.
+    std::shared_ptr<const std::vector<link_use>> uses = {};
+    /// The attributes whose counters have series, if the sweep has read them.
+    port_detail_set details = port_detail_set::all();
 };
 
 /// A device that carries the sweeps of one fabric.

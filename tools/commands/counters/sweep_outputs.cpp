@@ -90,6 +90,10 @@ void sweep_outputs::write(std::size_t fabric, const counters::sweep_view& v, con
     last_[fabric]->metrics = plan_.metrics;
     if (plan_.metrics == counters::metric_choice::changed) last_[fabric]->changed = changed_[fabric].take(v);
     if (plan_.rules && v.before) last_[fabric]->findings = evaluate(*plan_.rules, v.subnet, *v.before, v.now);
+    if (v.before)
+        last_[fabric]->uses =
+            std::make_shared<const std::vector<counters::link_use>>(uses_of(v.subnet, *v.before, v.now));
+    last_[fabric]->details = plan_.details;
     if (!plan_.file.empty()) write_file(page());
     if (server_) server_->publish(page_text(), state_of(fabric, v), misses_most(fabric, v.now), fabric);
     const discovery::missing_parts& missing = *known_[fabric].missing();

@@ -54,6 +54,12 @@ public:
     template <class T> bool has() const noexcept { return bits_ & bit<T>(); }
     bool has(unsigned index) const noexcept { return bits_ >> index & 1; }
     bool empty() const noexcept { return bits_ == 0; }
+    /// All types.
+    static port_detail_set all() noexcept {
+        port_detail_set set;
+        set.bits_ = (u32{1} << std::tuple_size_v<detail_types>)-1;
+        return set;
+    }
 
 private:
     template <class T> static constexpr u32 bit() noexcept {
