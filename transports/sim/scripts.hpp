@@ -2,6 +2,7 @@
 // scripts.hpp - scripted replies of nodes in a simulated subnet, for tests. They do not depend on paths or time.
 #pragma once
 #include <comad/iba/detail/enums.hpp>
+#include <comad/mad/transport.hpp>
 #include <comad/transports/sim/fabric.hpp>
 
 #include <compare>
