@@ -66,6 +66,17 @@ connection connect(mad::IBPath& path, const connection_end& here, const connecti
     return rest;
 }
 
+connection connection_of(const mad::qp_values& of) noexcept {
+    connection c;
+    c.sq_psn = of.sqpsn;
+    c.rq_psn = of.dqpsn;
+    c.max_rd_atomic = of.srdatomic;
+    c.max_dest_rd_atomic = of.drdatomic;
+    c.min_rnr_timer = of.min_rnr_timer;
+    c.ack_delay = of.dack_resp_time;
+    return c;
+}
+
 result<void> to_init(const queue_pair& q, const mad::IBPath& path, const connection& c) {
     BOOST_OUTCOME_TRY(const mad::table_entries entries, entries_of(q, path, c.port));
     ibv_qp_attr attributes{};

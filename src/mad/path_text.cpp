@@ -75,6 +75,24 @@ template <class Path, class F> void for_each_member(F&& f) {
     if constexpr (lid_routed) f("traffic_class", &IBPath::traffic_class, 8, form::decimal);
 }
 
+/// Calls `f(name, member, bits)` for every value of a queue pair.
+template <class F> void for_each_qp_value(F&& f) {
+    f("dack_resp_time", &qp_values::dack_resp_time, 5);
+    f("dqpsn", &qp_values::dqpsn, 24);
+    f("drdatomic", &qp_values::drdatomic, 8);
+    f("min_rnr_timer", &qp_values::min_rnr_timer, 5);
+    f("sack_resp_time", &qp_values::sack_resp_time, 5);
+    f("sqpsn", &qp_values::sqpsn, 24);
+    f("srdatomic", &qp_values::srdatomic, 8);
+}
+
+/// Calls `f(name, member, bits)` for every optional number of an address.
+template <class F> void for_each_optional(F&& f) {
+    f("DLID_bits", &address::DLID_bits, 7);
+    f("SLID_bits", &address::SLID_bits, 7);
+    f("umad_agent_id", &address::umad_agent_id, 32);
+}
+
 using hops = std::array<u8, 64>;
 
 std::string text_of(const IBDRPath& path, const hops&, form) {
@@ -91,14 +109,29 @@ template <class T> std::string text_of(const path_headers&, T member, form how) 
 bool is_usual(const IBDRPath& path, const hops&, const hops&) { return path.hopCount == 0; }
 template <class T> bool is_usual(const path_headers&, const T& member, const T& usual) { return member == usual; }
 
-template <class Path> std::string spec_of(std::string_view name, const Path& path) {
+/// The members of a specification, as `NAME=VALUE`.
+using member_list = std::vector<std::string>;
+
+/// Returns the members that differ from their defaults, in the order of their names.
+template <class Path> member_list members_of(const Path& path) {
     const Path usual{};
-    std::vector<std::string> pairs;
+    member_list pairs;
     for_each_member<Path>([&](std::string_view key, auto member, unsigned, form how) {
         if (!is_usual(path, path.*member, usual.*member))
             pairs.push_back(fmt::format("{}={}", key, text_of(path, path.*member, how)));
     });
-    return fmt::format("{}({})", name, fmt::join(pairs, ", "));
+    return pairs;
+}
+member_list members_of(const any_path& p) {
+    if (auto* route = directed(p)) return members_of(*route);
+    return members_of(*std::get_if<IBPath>(&p));
+}
+
+/// A specification without a member is invalid, so the list of a default path is not empty.
+std::string spec_of(const any_path& p, member_list pairs) {
+    const bool is_route = directed(p) != nullptr;
+    if (pairs.empty()) pairs.emplace_back(is_route ? "drPath=0:" : "DLID=0");
+    return fmt::format("{}({})", is_route ? "IBDRPath" : "IBPath", fmt::join(pairs, ", "));
 }
 
 /// Parses ports between separators; one separator may follow the last port: `0,1,4` and `0:1:4:`.
@@ -147,16 +180,24 @@ iba::result<void> set_member(path_headers&, iba::gid& g, unsigned, std::string_v
     g = *parsed;
     return iba::success();
 }
+/// Stores a number in `member`, which can be optional.
 template <class T>
-iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
+iba::result<void> set_number(T& member, unsigned bits, std::string_view name, std::string_view text) {
     const auto number = iba::parse_number(text);
     const std::string given = name.ends_with("Key") ? "(not shown)" : as_given(text); // keys are secret
     if (!number) return unreadable(fmt::format("{} is {}, expected an unsigned integer", name, given));
     if (number->is_larger || number->value > iba::low_bits(bits))
         return out_of_range(
             fmt::format("{}: value {} does not fit in {} bit{}", name, given, bits, bits == 1 ? "" : "s"));
-    member = static_cast<T>(number->value);
+    if constexpr (requires { typename T::value_type; }) member = static_cast<typename T::value_type>(number->value);
+    else member = static_cast<T>(number->value);
     return iba::success();
+}
+template <class T>
+iba::result<void> set_member(path_headers&, T& member, unsigned bits, std::string_view name, std::string_view text) {
+    if (std::is_same_v<T, bool> && (text == "True" || text == "False")) // as python-rdma prints it
+        return set_number(member, bits, name, text == "True" ? "1" : "0");
+    return set_number(member, bits, name, text);
 }
 
 // ---- path specifications ----
@@ -173,7 +214,11 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
     address result{Path{}, std::nullopt};
     Path& path = *std::get_if<Path>(&result.path);
     std::vector<std::string_view> seen;
-    for (inner = trimmed(inner); !inner.empty();) {
+    inner = trimmed(inner);
+    if (inner.empty())
+        return unreadable(fmt::format("{0}: no argument given; expected NAME=VALUE, such as {0}({1})", class_name,
+                                      std::is_same_v<Path, IBPath> ? "DLID=7" : "drPath=0:1:"));
+    while (!inner.empty()) {
         const bool more = inner.find(',') != inner.npos;
         const std::string_view pair = trimmed(take_until(inner, ','));
         const std::size_t equals = pair.find('=');
@@ -195,13 +240,27 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
             known.push_back(candidate);
             if (key == candidate) done = set_member(path, path.*member, bits, name, text);
         });
+        for_each_qp_value([&](std::string_view candidate, auto member, unsigned bits) {
+            known.push_back(candidate);
+            if (key == candidate) done = set_number(result.qp.*member, bits, name, text);
+        });
+        for_each_optional([&](std::string_view candidate, auto member, unsigned bits) {
+            known.push_back(candidate);
+            if (key == candidate) done = set_number(result.*member, bits, name, text);
+        });
         if (!done)
             return iba::error{iba::errc::unknown_name,
                               fmt::format("{} has no member {}; the nearest are {}", class_name, as_given(key),
                                           iba::most_similar(key, known))};
         if (!*done) return done->error();
     }
-    if (path.pkey_index == path.look_up && std::find(seen.begin(), seen.end(), "pkey_index") != seen.end())
+    const auto is_given = [&](std::string_view name) {
+        return std::find(seen.begin(), seen.end(), name) != seen.end();
+    };
+    for (const auto& [LID, bits] : {std::pair("DLID", "DLID_bits"), std::pair("SLID", "SLID_bits")})
+        if (is_given(LID) && is_given(bits))
+            return unreadable(fmt::format("{}: {} and {} exclude each other", class_name, LID, bits));
+    if (path.pkey_index == path.look_up && is_given("pkey_index"))
         return out_of_range(
             fmt::format("{}.pkey_index is {}, but must be 0..{}", class_name, path.pkey_index, path.look_up - 1));
     return result;
@@ -287,9 +346,27 @@ iba::result<address> from_string(std::string_view given, hex_means hex) {
     return read_lid(*number, text);
 }
 
-std::string spec_string(const any_path& p) {
-    if (auto* route = directed(p)) return spec_of("IBDRPath", *route);
-    return spec_of("IBPath", *std::get_if<IBPath>(&p));
+std::string spec_string(const any_path& p) { return spec_of(p, members_of(p)); }
+
+std::string spec_string(const address& a) {
+    member_list pairs = members_of(a.path);
+    for_each_qp_value([&](std::string_view key, auto member, unsigned) {
+        if (a.qp.*member != qp_values{}.*member) pairs.push_back(fmt::format("{}={}", key, a.qp.*member));
+    });
+    for_each_optional([&](std::string_view key, auto member, unsigned) {
+        if (a.*member) pairs.push_back(fmt::format("{}={}", key, *(a.*member)));
+    });
+    std::sort(pairs.begin(), pairs.end());
+    if (a.end_port) pairs.insert(pairs.begin(), fmt::format("end_port='{}'", *a.end_port));
+    return spec_of(a.path, std::move(pairs));
+}
+
+void set_local_lid(address& a, iba::lid local) noexcept {
+    auto* const route = std::get_if<IBDRPath>(&a.path);
+    path_headers& path = route ? static_cast<path_headers&>(*route) : *std::get_if<IBPath>(&a.path);
+    const auto with_bits = [&](u8 bits) { return iba::lid{static_cast<u16>(value(local) | bits)}; };
+    if (a.SLID_bits) path.SLID = with_bits(*std::exchange(a.SLID_bits, std::nullopt));
+    if (a.DLID_bits) path.DLID = with_bits(*std::exchange(a.DLID_bits, std::nullopt));
 }
 
 } // namespace comad::mad

@@ -20,6 +20,8 @@ extern "C" int LLVMFuzzerTestOneInput(const u8* data, std::size_t size) {
         fuzz::require(fuzz::is_one_line(to_string(path)));
         const auto again = mad::from_string(spec_string(path));
         fuzz::require(again.has_value() && again.value().path == path);
+        const auto whole = mad::from_string(spec_string(target.value()));
+        fuzz::require(whole.has_value() && whole.value() == target.value());
     }
     return 0;
 }

@@ -71,6 +71,11 @@ any_path path_of(std::string_view text, mad::hex_means hex = mad::hex_means::LID
     return a.path;
 }
 
+/// Returns the LIDs that a path of this kind has by default.
+mad::path_headers usual_lids(const any_path& path) {
+    return mad::directed(path) ? mad::headers_of(IBDRPath{}) : mad::headers_of(IBPath{});
+}
+
 struct failure {
     iba::errc code;
     std::string text;
@@ -298,8 +303,8 @@ TEST_CASE("a path specification sets members by name") {
     path.SL = 1;
     CHECK(path_of("IBPath(DLID=7, SL=1)") == any_path{path});
     CHECK(path_of(" Path ( SL = 0x1 ,DLID=7 ) ") == any_path{path});
-    CHECK(path_of("IBPath()") == any_path{IBPath{}});
-    CHECK(path_of("IBDRPath()") == any_path{IBDRPath{}});
+    CHECK(path_of("IBPath(has_grh=True)") == path_of("IBPath(has_grh=1)"));
+    CHECK(path_of("IBPath(has_grh=False)") == any_path{IBPath{}});
     CHECK(path_of("IBDRPath(drPath=0:1:4:)") == any_path{route(1, 4)});
     CHECK(path_of("IBDRPath(drPath=0:1:4)") == any_path{route(1, 4)});
     CHECK(path_of("IBDRPath(drPath=0:)") == any_path{IBDRPath{}});
@@ -325,12 +330,34 @@ TEST_CASE("each member of a path specification has the value range of its header
     const struct {
         const char* name;
         u64 largest;
-    } members[] = {{"SL", 15},         {"DLID", 0xffff},         {"SLID", 0xffff},
-                   {"pkey", 0xffff},   {"pkey_index", 0xfffe},   {"dqpn", 0xffffff},
-                   {"sqpn", 0xffffff}, {"qkey", 0xffffffff},     {"MTU", 63},
-                   {"rate", 63},       {"packet_life_time", 63}, {"resp_time", 31},
-                   {"retries", 255},   {"has_grh", 1},           {"SGID_index", 255},
-                   {"hop_limit", 255}, {"traffic_class", 255},   {"flow_label", 0xfffff}};
+    } members[] = {{"SL", 15},
+                   {"DLID", 0xffff},
+                   {"SLID", 0xffff},
+                   {"pkey", 0xffff},
+                   {"pkey_index", 0xfffe},
+                   {"dqpn", 0xffffff},
+                   {"sqpn", 0xffffff},
+                   {"qkey", 0xffffffff},
+                   {"MTU", 63},
+                   {"rate", 63},
+                   {"packet_life_time", 63},
+                   {"resp_time", 31},
+                   {"retries", 255},
+                   {"has_grh", 1},
+                   {"SGID_index", 255},
+                   {"hop_limit", 255},
+                   {"traffic_class", 255},
+                   {"flow_label", 0xfffff},
+                   {"dqpsn", 0xffffff},
+                   {"sqpsn", 0xffffff},
+                   {"drdatomic", 255},
+                   {"srdatomic", 255},
+                   {"min_rnr_timer", 31},
+                   {"dack_resp_time", 31},
+                   {"sack_resp_time", 31},
+                   {"SLID_bits", 127},
+                   {"DLID_bits", 127},
+                   {"umad_agent_id", 0xffffffff}};
     for (const auto& [name, largest] : members) {
         const std::string begin = std::string("IBPath(") + name + "=";
         CHECK(from_string(begin + std::to_string(largest) + ")"));
@@ -342,6 +369,8 @@ TEST_CASE("each member of a path specification has the value range of its header
         CHECK(failure_of("IBDRPath(" + name + "=65536)").code == out_of_range);
     }
     CHECK(failure_of("IBPath(SL=16)").text == "IBPath.SL: value '16' does not fit in 4 bits");
+    CHECK(failure_of("IBPath(SL=True)").code == unreadable);
+    CHECK(failure_of("IBPath(has_grh=true)").code == unreadable);
     CHECK(failure_of("IBPath(has_grh=2)").text == "IBPath.has_grh: value '2' does not fit in 1 bit");
     CHECK(failure_of("IBPath(MKey=0x10000000000000000)").code == out_of_range);
     CHECK(failure_of("IBDRPath(drPath=0:255)").code == out_of_range);
@@ -357,16 +386,32 @@ TEST_CASE("the message for an invalid path specification names the mistake") {
     CHECK(failure_of("IBPath(complete=1)").code == unknown_name);  // not a member
     CHECK(failure_of("RDPath(DLID=1)").code == unknown_name);
     CHECK(failure_of("(DLID=1)").code == unknown_name);
-    for (const char* text :
-         {"IBPath(", "IBPath(DLID=7", "IBPath(DLID=7)x", "IBPath(DLID)", "IBPath(DLID=)", "IBPath(=7)",
-          "IBPath(DLID=7,)", "IBPath(,DLID=7)", "IBPath(,)", "IBPath(DLID=7,,SL=1)", "IBPath(DLID=7, DLID=8)",
-          "IBPath(DLID=seven)", "IBPath(DLID=-1)", "IBPath(DGID=7)", "IBPath(DGID=GID('fe80::1)", "IBDRPath(drPath=0)",
-          "IBDRPath(drPath=0::1)", "IBDRPath(drPath=:)"})
+    for (const char* text : {"IBPath()",
+                             "IBPath( )",
+                             "IBDRPath()",
+                             "IBPath(",
+                             "IBPath(DLID=7",
+                             "IBPath(DLID=7)x",
+                             "IBPath(DLID)",
+                             "IBPath(DLID=)",
+                             "IBPath(=7)",
+                             "IBPath(DLID=7,)",
+                             "IBPath(,DLID=7)",
+                             "IBPath(,)",
+                             "IBPath(DLID=7,,SL=1)",
+                             "IBPath(DLID=7, DLID=8)",
+                             "IBPath(DLID=seven)",
+                             "IBPath(DLID=-1)",
+                             "IBPath(DGID=7)",
+                             "IBPath(DGID=GID('fe80::1)",
+                             "IBDRPath(drPath=0)",
+                             "IBDRPath(drPath=0::1)",
+                             "IBDRPath(drPath=:)"})
         CHECK(failure_of(text).code == unreadable);
 }
 
 TEST_CASE("the specification of a path lists by name the members that differ from the defaults") {
-    CHECK(spec_string(any_path{IBPath{}}) == "IBPath()");
+    CHECK(spec_string(any_path{IBPath{}}) == "IBPath(DLID=0)"); // a specification has at least one member
     IBPath path = to_lid(7);
     path.SL = 1;
     CHECK(spec_string(any_path{path}) == "IBPath(DLID=7, SL=1)");
@@ -379,8 +424,73 @@ TEST_CASE("the specification of a path lists by name the members that differ fro
     IBDRPath mixed = route(1, 3);
     mixed.drDLID = iba::lid{12};
     CHECK(spec_string(any_path{mixed}) == "IBDRPath(drDLID=12, drPath=0:1:3:)");
-    CHECK(spec_string(any_path{IBDRPath{}}) == "IBDRPath()");
+    CHECK(spec_string(any_path{IBDRPath{}}) == "IBDRPath(drPath=0:)");
     CHECK(spec_string(any_path{route(0)}) == "IBDRPath(drPath=0:0:)");
+}
+
+TEST_CASE("a path specification contains the values of a queue pair") {
+    const address a = parsed("IBPath(DLID=7, dqpsn=0x123456, sqpsn=9, drdatomic=4, srdatomic=16, min_rnr_timer=12, "
+                             "dack_resp_time=15, sack_resp_time=14, umad_agent_id=3)");
+    CHECK(a.path == any_path{to_lid(7)});
+    CHECK(a.qp.dqpsn == 0x123456);
+    CHECK(a.qp.sqpsn == 9);
+    CHECK(a.qp.drdatomic == 4);
+    CHECK(a.qp.srdatomic == 16);
+    CHECK(a.qp.min_rnr_timer == 12);
+    CHECK(a.qp.dack_resp_time == 15);
+    CHECK(a.qp.sack_resp_time == 14);
+    CHECK(a.umad_agent_id == 3u);
+    // The defaults of python-rdma (rdma/path.py).
+    const address usual = parsed("IBPath(DLID=7)");
+    CHECK((usual.qp.dqpsn == 0 && usual.qp.sqpsn == 0 && usual.qp.min_rnr_timer == 0));
+    CHECK((usual.qp.drdatomic == 255 && usual.qp.srdatomic == 255));
+    CHECK((usual.qp.dack_resp_time == 20 && usual.qp.sack_resp_time == 20));
+    CHECK_FALSE(usual.umad_agent_id);
+}
+
+// An LMC of N lets the low N bits of a LID vary (IBA 4.1.3).
+TEST_CASE("LID bits in a path specification are added to the LID of the local port") {
+    address a = parsed("IBPath(DLID=7, SLID_bits=3)");
+    CHECK(mad::headers_of(a.path).SLID == iba::lid{});
+    set_local_lid(a, iba::lid{0x48});
+    CHECK(mad::headers_of(a.path).SLID == iba::lid{0x4b});
+    CHECK(mad::headers_of(a.path).DLID == iba::lid{7});
+    CHECK_FALSE(a.SLID_bits);
+    set_local_lid(a, iba::lid{0x50}); // nothing is left to replace
+    CHECK(mad::headers_of(a.path).SLID == iba::lid{0x4b});
+    address own = parsed("IBPath(DLID_bits=0x1)");
+    set_local_lid(own, iba::lid{0x48});
+    CHECK(own.path == any_path{to_lid(0x49)});
+    CHECK(failure_of("IBPath(DLID=7, DLID_bits=1)").text == "IBPath: DLID and DLID_bits exclude each other");
+    CHECK(failure_of("IBPath(SLID_bits=1, SLID=7)").code == unreadable);
+}
+
+// The inputs of tests/path.py of python-rdma; the good ones as repr() prints them there.
+TEST_CASE("from_string accepts and refuses the texts that python-rdma's tests list") {
+    IBPath gid_path = to_gid(link_local, 1);
+    CHECK(path_of("IBPath(end_port=None, DGID=GID('fe80::1'))") == any_path{gid_path});
+    gid_path.SL = 10;
+    gid_path.pkey = 0xff;
+    CHECK(path_of("IBPath(end_port=None, DGID=GID('fe80::1'), SL=10, pkey=0xff)") == any_path{gid_path});
+    gid_path = to_gid(link_local, 1);
+    gid_path.SLID = iba::lid{0x12};
+    gid_path.DLID = iba::lid{15};
+    CHECK(path_of("IBPath(end_port=None, DGID=GID('fe80::1'), DLID=15, SLID=18)") == any_path{gid_path});
+    CHECK(path_of("fe80::1") == any_path{to_gid(link_local, 1)});
+    CHECK(path_of("0:0:0:1") == any_path{to_gid(link_local, 1)});
+    CHECK(path_of("1") == any_path{to_lid(1)});
+    CHECK(path_of("0xff") == any_path{to_lid(0xff)});
+    CHECK(path_of("0,1") == any_path{route(1)});
+    CHECK(path_of("0,") == any_path{IBDRPath{}});
+    CHECK(path_of("IBDRPath(end_port=None, DLID=0xffff, SLID=0xffff, dqpn=0, drPath=0:1:, qkey=0x0, sqpn=0)") ==
+          any_path{route(1)});
+    CHECK(parsed("fe80::1%mlx5_0/1").path == any_path{to_gid(link_local, 1)});
+
+    for (const char* text : {"xx", "0:0:0", "fe80::/", "fe80::1x", "Moo()", "IBPath()", "IBPath(XX=1)",
+                             "IBPath(DLID=1x)", "IBPath(DLID=1 , x)", "IBPath(DLID=1 , SLID=)"})
+        CHECK(failure_of(text).code != out_of_range);
+    // python-rdma opens the end port at once. Here, the name stays a name until a program selects a local port by it.
+    CHECK(parsed("IBPath(end_port=Moo)").end_port == "Moo");
 }
 
 TEST_CASE("every path survives printing and parsing of its specification") {
@@ -433,6 +543,26 @@ TEST_CASE("every path survives printing and parsing of its specification") {
             auto read = from_string(text);
             REQUIRE(read);
             REQUIRE(read.value() == address{path, std::nullopt});
+
+            address whole{path, std::nullopt};
+            maybe(whole.qp.min_rnr_timer, 5);
+            maybe(whole.qp.dack_resp_time, 5);
+            maybe(whole.qp.sack_resp_time, 5);
+            maybe(whole.qp.drdatomic, 8);
+            maybe(whole.qp.srdatomic, 8);
+            maybe(whole.qp.dqpsn, 24);
+            maybe(whole.qp.sqpsn, 24);
+            if (bits(1)) whole.umad_agent_id = static_cast<u32>(bits(32));
+            if (bits(1)) whole.end_port = bits(1) ? "mlx5_0/1" : "None";
+            if (bits(1) && mad::headers_of(path).SLID == usual_lids(path).SLID)
+                whole.SLID_bits = static_cast<u8>(bits(7));
+            if (bits(1) && mad::headers_of(path).DLID == usual_lids(path).DLID)
+                whole.DLID_bits = static_cast<u8>(bits(7));
+            const std::string all = spec_string(whole);
+            INFO(all);
+            auto again = from_string(all);
+            REQUIRE(again);
+            REQUIRE(again.value() == whole);
         }
     }
 }

@@ -13,7 +13,7 @@ TOKEN = re.compile(r"""//[^\n]*|/\*.*?\*/|R"([^()\\ ]{0,16})\(.*?\)\1"|"(?:\\.|[
 ACRONYM = re.compile(r"[A-Z]{2,}\d*s?|[A-Z]+\d+|[PMQR]Keys?")
 
 # python-rdma, whose names stay, and constants of the kernel and the compiler.
-EXCEPTIONS = re.compile(r"SGID_index_?|with_SGID_index|VLs_of|(CC|SM|SA)_Key|(SYS|IB|IBV|RDMA|UMAD|FUSE|PCAP|DLT|CLI|COMAD|IBTOOL|CATCH|BOOST)_\w+|__\w+")
+EXCEPTIONS = re.compile(r"SGID_index_?|[SD]LID_bits|with_SGID_index|VLs_of|(CC|SM|SA)_Key|(SYS|IB|IBV|RDMA|UMAD|FUSE|PCAP|DLT|CLI|COMAD|IBTOOL|CATCH|BOOST)_\w+|__\w+")
 
 
 def breaks_rule(name):

@@ -147,6 +147,20 @@ TEST_CASE("each failed verbs call is an error with its errno and releases everyt
     CHECK(nothing_is_left(made));
 }
 
+// python-rdma's rdma/ibverbs.py: rq_psn=dqpsn, sq_psn=sqpsn, max_dest_rd_atomic=drdatomic, max_rd_atomic=srdatomic.
+TEST_CASE("the values of a path specification become those of a connection") {
+    const auto target = mad::from_string("IBPath(DLID=7, dqpsn=0x222222, sqpsn=0x111111, drdatomic=4, srdatomic=3, "
+                                         "min_rnr_timer=9, dack_resp_time=15, sack_resp_time=14)");
+    REQUIRE(target);
+    const verbs::connection c = verbs::connection_of(target.value().qp);
+    CHECK(c.rq_psn == 0x222222);
+    CHECK(c.sq_psn == 0x111111);
+    CHECK(c.max_dest_rd_atomic == 4);
+    CHECK(c.max_rd_atomic == 3);
+    CHECK(c.min_rnr_timer == 9);
+    CHECK(c.ack_delay == 15);
+}
+
 // IBA 10.3.1 and table 96 list the required attributes of each transition, as does ibv_modify_qp(3).
 TEST_CASE("queue pairs of each type come up with the path attributes that they require") {
     made_device made;

@@ -117,6 +117,7 @@ std::optional<comad::mad::IBPath> sa_target_of(const global_options& options) {
     const auto* path = std::get_if<comad::mad::IBPath>(&target.path);
     if (!path) throw usage_error("--sa-path must not be a directed route; give the LID, GUID or GID of the SA");
     if (target.end_port) throw usage_error("--sa-path must not name a local port; use -P for that");
+    if (target.SLID_bits || target.DLID_bits) throw usage_error("--sa-path must not have SLID_bits or DLID_bits");
     return *path;
 }
 

@@ -51,7 +51,8 @@ mad::address read_address(const std::string& text, const target_options& o) {
     if (o.direct && path) refuse("directed route; expected output ports that start with 0, such as 0,1,4");
     if (o.guid && !global) refuse("GUID");
     if (o.lid && (!path || global)) refuse("LID");
-    if (path && !global && value(path->DLID) == 0) refuse("target: it has neither a DLID nor a DGID");
+    const bool has_lid = path && (value(path->DLID) != 0 || read.value().DLID_bits);
+    if (path && !global && !has_lid) refuse("target: it has neither a DLID nor a DGID");
     return std::move(read).value();
 }
 
@@ -153,6 +154,10 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, command_targe
     if (target.is_named()) {
         const name_query named{target.name, target.port, target.uses_port};
         BOOST_OUTCOME_CO_TRY(target.path, co_await path_of_name(in, named));
+    }
+    if (target.SLID_bits || target.DLID_bits) {
+        require_lid(in);
+        mad::set_local_lid(target, in.local_port().LID);
     }
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
         const iba::gid ours = in.local_port().GID;

@@ -2,7 +2,7 @@
 // bring_up.hpp - moves queue pairs to the states in which they receive and send (IBA 10.3.1), with the attributes of a path. It depends
 // on no work requests.
 #pragma once
-#include <comad/mad/path.hpp>
+#include <comad/mad/path_text.hpp>
 #include <comad/verbs/queue_pair.hpp>
 
 #include <optional>
@@ -38,6 +38,10 @@ connection_end end_of(const queue_pair&, const ibv_device_attr&, u32 PSN, u8 mos
 /// Adds the values of both peers to the path and to `rest`, and returns the connection. Each depth is the smaller
 /// value of both peers.
 connection connect(mad::IBPath&, const connection_end& here, const connection_end& there, connection rest = {});
+
+/// Returns the connection that a path specification describes, for the QP of its source. The device limits of both ends
+/// are not known here: compare max_rd_atomic and max_dest_rd_atomic with those of end_of().
+connection connection_of(const mad::qp_values&) noexcept;
 
 /// Changes the state from Reset to Init. The receive queue accepts work requests from then on.
 result<void> to_init(const queue_pair&, const mad::IBPath&, const connection&);
