@@ -8,6 +8,7 @@
 #include <comad/sa/transactor.hpp>
 
 #include <map>
+#include <tuple>
 #include <vector>
 
 using namespace comad;
@@ -236,6 +237,35 @@ TEST_CASE("a missing record means an empty P_Key block, but is an error for a fo
     for (auto forwarding : {s.get<smp::LinearForwardingTable>(to(switch_lid), 1).has_value(),
                             s.get<smp::MulticastForwardingTable>(to(switch_lid), 1).has_value()})
         CHECK_FALSE(forwarding);
+}
+
+TEST_CASE("the SA client finds the LID at the end of a directed route and sends no SMP") {
+    sa_rig s;
+    sa::local_port local;
+    local.LID = local_lid;
+    local.sa_path = s.r.schedule.sa_path();
+    sa::client client(s.r.schedule, local);
+    for (const auto& [from, port, at] :
+         {std::tuple(local_lid, u8{1}, switch_lid), std::tuple(switch_lid, u8{4}, CA_LID)}) {
+        iba::sa::LinkRecord r;
+        r.fromLID = from;
+        r.fromPort = port;
+        r.toLID = at;
+        s.fabric.add(r);
+    }
+    const auto lid_of = [&](const mad::any_path& path) { return sync_wait(s.r.schedule, client.get_path_lid(path)); };
+    CHECK(lid_of(route(1, 4)).value() == CA_LID);
+    CHECK(s.fabric.requested.size() == 2);
+    CHECK(lid_of(route(1)).value() == switch_lid); // the reply is cached
+    CHECK(lid_of(mad::IBDRPath{}).value() == local_lid);
+    CHECK(lid_of(to(CA_LID)).value() == CA_LID);
+    CHECK(lid_of(mad::IBDRPath::from_lid(switch_lid, 4, local_lid)).value() == CA_LID);
+    CHECK(s.fabric.requested.size() == 3); // the route that starts at a LID has its own entry in the cache
+    CHECK(s.fabric.smps() == 0);
+    const auto nowhere = lid_of(route(1, 9));
+    REQUIRE_FALSE(nowhere);
+    CHECK(nowhere.error().code == errc::class_status);
+    CHECK(to_string(nowhere.error()).starts_with("cannot read the link at LID 5 port 9 from the SA"));
 }
 
 TEST_CASE("a directed route is converted to a LID through link records, each queried once") {

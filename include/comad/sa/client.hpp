@@ -15,6 +15,7 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace comad::sa {
 
@@ -61,6 +62,12 @@ public:
     /// Returns the path of a MAD to any target, with_keys(). Directed routes are paths already; LIDs are too, unless
     /// `by_sa` is true.
     coro::task<mad::result<mad::any_path>> get_mad_path(mad::any_path to, bool by_sa = false);
+
+    /// Returns the LID of the port at the end of a directed route, without an SMP: it follows the route hop by hop
+    /// through the LinkRecords of the SA, from the local port or the LID where the route starts. Replies are cached until
+    /// forget(). Other paths have the LID already.
+    /// Errors: those of SubnAdmGet, with the LID and port in their message; ERR_NO_RECORDS if a hop has no link.
+    coro::task<mad::result<iba::lid>> get_path_lid(mad::any_path path) { return places_.lid_at(std::move(path)); }
 
     /// Sets the keys for the paths; null: none. The keys must outlive the client, or be reset to null first.
     void set_keys(const mad::port_keys* keys) noexcept { keys_ = keys; }
