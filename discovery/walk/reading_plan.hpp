@@ -3,6 +3,7 @@
 #pragma once
 #include "node_query.hpp"
 #include <comad/discovery/database/subnet.hpp>
+#include <comad/discovery/walk/discover.hpp>
 
 #include <vector>
 
@@ -10,13 +11,15 @@ namespace comad::discovery {
 
 /// The steps of reading each node, and their progress. Several readers share the steps of a node; they may belong to several workers.
 /// For a switch, the first steps read its ports, because the nodes on the other ends of its links depend on them. Port 0, SwitchInfo and
-/// NodeDescription follow. For another node, the steps read the port where the route enters, and NodeDescription.
+/// NodeDescription follow. For another node, the steps read the port where the route enters, and NodeDescription. Steps for attributes
+/// that are not wanted are left out.
 class reading_plan {
 public:
     struct order {
         bool port_0_first = false; ///< port 0 of a switch has the LID by which the other steps are sent
         /// The description is read before the ports, by one reader: a filter of ports may need it.
         bool description_first = false;
+        wanted_attributes wanted{};
     };
     explicit reading_plan(order o) : order_(o) {}
 
@@ -56,6 +59,18 @@ private:
         bool is_given_up = false;
         bool is_second = false; // see node_query::is_second
     };
+
+    /// What a step reads.
+    struct step {
+        query_kind kind;
+        unsigned port;
+    };
+    step step_at(const node&, unsigned position) const;
+    bool is_wanted(const step&, const node&) const;
+    /// Returns the position of the first wanted step from this one on; the number of steps if there is none.
+    unsigned wanted_from(const node&, unsigned position) const;
+    /// Returns the number of wanted steps from this one on.
+    unsigned count_from(const node&, unsigned position) const;
 
     const order order_;
     std::vector<reading> readings_; // progress by node index

@@ -257,7 +257,7 @@ private:
                          {n.info.nodeGUID, static_cast<u8>(p)},
                          "the SA has no PortInfoRecord of this port"});
             }
-            if (n.is_switch() && !n.switch_info)
+            if (n.is_switch() && !n.switch_info && options_.wanted.SwitchInfo)
                 add({failure_kind::error_reply, {n.info.nodeGUID}, "the SA has no SwitchInfoRecord of this switch"});
         }
     }
@@ -296,8 +296,8 @@ task<mad::result<subnet>> read_tables(MADSchedule& schedule, iba::lid local_lid,
     all.take(std::span<const NodeRecord>(nodes.value()));
     nodes.value() = {};
     co_await read<PortInfoRecord>(schedule, all);
-    co_await read<SwitchInfoRecord>(schedule, all);
-    co_await read<LinkRecord>(schedule, all);
+    if (options.wanted.SwitchInfo) co_await read<SwitchInfoRecord>(schedule, all);
+    if (options.wanted.links) co_await read<LinkRecord>(schedule, all);
     const port_ref start = all.end_port_of(local_lid);
     if (start) co_return all.finish(start);
     mad::mad_error none;

@@ -21,8 +21,9 @@ using mad::IBDRPath;
 
 subnet_builder::subnet_builder(const discover_options& options, settings s)
     : options_(options), settings_(s), limits_(options_, s.end), failures_(options_.progress),
-      found_(options_, limits_, failures_),
-      plan_({.port_0_first = options_.from_lid != iba::lid{}, .description_first = options_.follows != nullptr}),
+      found_(options_, limits_, failures_), plan_({.port_0_first = options_.from_lid != iba::lid{},
+                                                   .description_first = options_.follows != nullptr,
+                                                   .wanted = options_.wanted}),
       routing_(options_, {.has_several_workers = s.has_several_workers, .retries_timeouts = s.retries_timeouts}) {}
 
 // ---- time ----------------------------------------------------------------------------------------------------------
@@ -71,8 +72,8 @@ void subnet_builder::add_stale_node(u32 index) {
     const auto add = [&](query_kind kind, unsigned port) {
         pending_.add({kind, n.info.nodeGUID, static_cast<u8>(port), pending_reason::possibly_stale});
     };
-    add(query_kind::description, 0);
-    if (n.is_switch()) add(query_kind::switch_info, 0);
+    if (options_.wanted.NodeDescription.has(n.info.nodeType)) add(query_kind::description, 0);
+    if (n.is_switch() && options_.wanted.SwitchInfo) add(query_kind::switch_info, 0);
     for (unsigned p = 0; p < n.ports.size(); ++p) {
         if (n.is_switch() && p > 0) add_stale({index, static_cast<u8>(p)});
         else if (n.is_switch() || n.ports[p].info) add(query_kind::port, p);
@@ -163,7 +164,7 @@ void subnet_builder::enqueue(const probe_result& there, unsigned readers, const 
     const auto add = [&](query_kind kind, u8 port) { queue.push_back({kind, there.node, port, route}); };
     if (there.is_other_port) add(query_kind::port, info.localPortNum);
     if (there.is_back) {
-        add(query_kind::description, 0);
+        if (options_.wanted.NodeDescription.has(info.nodeType)) add(query_kind::description, 0);
         if (info.nodeType == iba::NodeType::Switch) add(query_kind::port, 0);
     }
     for (unsigned i = 0; i < readers; ++i) add(query_kind::node, 0);

@@ -121,6 +121,29 @@ std::vector<std::string> unlike_parts(const subnet& a, const subnet& b) {
 
 } // namespace
 
+TEST_CASE("a discovery by the SA requests only the wanted tables") {
+    auto sim = make_sim("ring,switches=3,hosts=2,sm=1", time_mode::virtual_);
+    const auto tables = [&](discovery::wanted_attributes wanted) {
+        coro::MADSchedule schedule(*sim.transport, window());
+        const iba::lid local = sim.fabric->graph().nodes[sim.place->node()].ports[sim.place->port()].LID;
+        mad::IBPath to;
+        to.DLID = sim.fabric->graph().sm_lid;
+        to.SLID = local;
+        schedule.set_sa_path(to);
+        auto found = coro::sync_wait(schedule, discovery::discover_by_sa(schedule, local, {.wanted = wanted}));
+        REQUIRE(found);
+        CHECK(found.value().complete());
+        CHECK(found.value().nodes.size() == 9);
+        CHECK(found.value().link_count() == (wanted.links ? 9 : 0));
+        for (const discovery::node& n : found.value().nodes)
+            CHECK(n.switch_info.has_value() == (n.is_switch() && wanted.SwitchInfo));
+        return schedule.counters().sent;
+    };
+    CHECK(tables({}) == 4);
+    CHECK(tables({.SwitchInfo = false}) == 3);
+    CHECK(tables({.SwitchInfo = false, .links = false}) == 2);
+}
+
 TEST_CASE("SA discovery returns what directed routes and the ports report, even with losses") {
     const auto [specification, nodes] =
         GENERATE(std::pair<std::string, std::size_t>{"fattree2,radix=8,loss=0.01", 32 + 8 + 4},

@@ -23,6 +23,28 @@ struct discovery_progress {
     std::atomic<std::size_t> failures = 0;
 };
 
+/// A set of node types.
+struct node_types {
+    bool CA = true, Switch = true, Router = true;
+
+    constexpr bool has(iba::NodeType type) const noexcept {
+        return type == iba::NodeType::Switch ? Switch : type == iba::NodeType::Router ? Router : CA;
+    }
+};
+/// The set without a type.
+inline constexpr node_types no_node_types{.CA = false, .Switch = false, .Router = false};
+
+/// What a discovery reads, in addition to what it needs to find all nodes and links by SMPs: NodeInfo of each node, and
+/// PortInfo of the external ports of switches and of the local port. The subnet lacks an attribute that is not
+/// wanted, as after a query without a reply, but without a failure.
+struct wanted_attributes {
+    node_types NodeDescription{}; ///< of nodes of these types
+    node_types end_ports{};       ///< PortInfo of the end ports of these types: LIDs, and the states of CAs. Always
+                                  ///< read if discover_options::from_lid is set
+    bool SwitchInfo = true;
+    bool links = true; ///< only for discover_by_sa(): false reads no LinkRecords, so that no port has a peer
+};
+
 /// Returns whether a discovery continues through a port.
 using port_filter = std::function<bool(const subnet&, port_ref)>;
 
@@ -51,6 +73,7 @@ struct discover_options {
     /// stays without a peer and is not a failure; its neighbor gets no SMP from there. Each node is then read by one query after the
     /// other. Several threads call it, one at a time, where discover_multi_port() has several ports. Discoveries by the SA do not call it.
     const port_filter* follows = nullptr; ///< must outlive the task
+    wanted_attributes wanted{};           ///< discover_by_sa() ignores its node types, because one record has all
     iba::guid start_portGUID{};           ///< of the local port, for the M_Key of the first SMP; zero: unknown
 };
 
@@ -80,7 +103,7 @@ mad::result<subnet> discover_multi_port(std::span<coro::MADSchedule* const> sche
                                         std::stop_token stop = {});
 
 /// The subnet as the SA describes it, from its NodeRecord, PortInfoRecord, LinkRecord and SwitchInfoRecord tables (IBA 15.2.5). Sends
-/// four SubnAdmGetTables to the schedule's sa_path(), and no SMP.
+/// four SubnAdmGetTables to the schedule's sa_path(), or fewer if not all are wanted, and no SMP.
 ///
 /// Order and routes follow discover() from the end port that has `local_lid`, which becomes nodes[0]. localPortNum of PortInfo
 /// is the number of the port that the route enters by. States come from the SM's last sweep. The result lacks what the SA does not
