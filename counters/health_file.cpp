@@ -4,6 +4,7 @@
 #include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
+#include <comad/iba/detail/toml_bounds.hpp>
 
 #include <fmt/format.h>
 
@@ -25,7 +26,7 @@ public:
 
     health_rules read() {
         const std::string text = iba::open_text_file(file_).str();
-        check_bounds(text);
+        iba::require_toml_bounds(text, file_, "the rules file");
         toml::table all;
         try {
             all = toml::parse(text, file_);
@@ -37,25 +38,6 @@ public:
     }
 
 private:
-    // Limits the size of the text, and the dots in a line, before the text is parsed: the parser, and the destructor of its tables, recurse
-    // once for each part of a dotted key.
-    void check_bounds(std::string_view text) const {
-        constexpr std::size_t most_bytes = std::size_t{1} << 20;
-        constexpr std::ptrdiff_t most_dots = 64;
-        if (text.size() > most_bytes)
-            throw std::runtime_error(
-                fmt::format("{}: the rules file is too large; must be at most {} bytes", file_, most_bytes));
-        std::size_t number = 1;
-        for (std::size_t begin = 0; begin < text.size(); ++number) {
-            const std::size_t end = std::min(text.find('\n', begin), text.size());
-            const std::string_view line = text.substr(begin, end - begin);
-            if (std::ranges::count(line, '.') > most_dots)
-                throw std::runtime_error(fmt::format(
-                    "{}:{}: keys are nested too deeply; a line must have at most {} dots", file_, number, most_dots));
-            begin = end + 1;
-        }
-    }
-
     void read_rule(const toml::key& key, const toml::node& value) {
         if (key == "width") rules_.width = severity_of(key, value);
         else if (key == "speed") rules_.speed = severity_of(key, value);

@@ -175,8 +175,12 @@ bool hide_keys(std::span<u8> mad) {
     const bool is_sa = format == &info_of<sa::Format>;
     const u32 segments_before = is_sa ? count_segments_before(mad) : 0;
     if (attribute && !is_sa) add_keys(*attribute, data_begin, keys);
+    const record_info* const compiled = data_begin ? find_compiled_attribute(mgmt_class, version, id) : nullptr;
+    if (compiled && compiled != attribute && !is_sa) add_keys(*compiled, data_begin, keys);
     for (const range& key : keys) has_some |= clear(mad, key);
     if (attribute && is_sa) has_some |= hide_in_table(mad, *attribute, data_begin, segments_before);
+    if (compiled && compiled != attribute && is_sa)
+        has_some |= hide_in_table(mad, *compiled, data_begin, segments_before);
     if (id == notice_id && is_subnet_class(mgmt_class)) has_some |= hide_in_notice(mad, data_begin);
     return has_some;
 }
