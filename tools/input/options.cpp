@@ -4,6 +4,7 @@
 
 #include "input/arguments.hpp"
 #include "input/split_text.hpp"
+#include <comad/iba/detail/registry.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 #include <comad/iba/parse.hpp>
@@ -300,6 +301,13 @@ void add_global_options(arguments& takes, global_options& o) {
         o.by_sa = true;
     });
     takes.flag("--int-names", o.iba_names);
+    takes
+        .option("--structures",
+                [](const std::string& file) {
+                    comad::iba::register_structures(comad::iba::open_text_file(file).str(), file);
+                })
+        .file(file_use::read)
+        .at_once();
     takes.ignored_flag("-e,--errors");
 }
 

@@ -30,9 +30,11 @@ struct describe_settings {
 std::vector<std::string> rpc_names_of(const iba::structure& s) {
     std::vector<std::string> names;
     for (const iba::attribute_use& use : s.uses) {
-        // RPC names use `Subn` for both LID-routed and directed-route SMPs.
-        const std::string mgmt_class =
-            use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn" : iba::name_or_number(use.mgmt_class);
+        // RPC names use `Subn` for both LID-routed and directed-route SMPs, and `Vend` for all vendor classes.
+        const bool is_vendors = iba::is_vendor(use.mgmt_class) || iba::is_vendor_oui(use.mgmt_class);
+        const std::string mgmt_class = use.mgmt_class == iba::MgmtClass::SubnLID ? "Subn"
+                                       : is_vendors                              ? "Vend"
+                                                                                 : iba::name_or_number(use.mgmt_class);
         for (const iba::enum_name& method : iba::names_of<iba::Method>)
             if (use.allows(iba::Method{static_cast<u8>(method.value)}))
                 names.push_back(fmt::format("{}{}", mgmt_class, method.name));
@@ -75,8 +77,16 @@ std::string format_list() {
     return text;
 }
 
+/// Returns `IBA 14.2.5.6`, or the source of a structure that the IBA does not define.
+std::string source_of(const iba::structure& s) {
+    const std::string_view section = s.info->section;
+    const std::string_view number = section.substr(section.starts_with('A') ? 1 : 0); // of an annex: A10.4
+    const bool is_of_iba = !number.empty() && number.front() >= '0' && number.front() <= '9';
+    return fmt::format("{}{}", is_of_iba ? "IBA " : "", section);
+}
+
 std::string format_rows(const iba::structure& s) {
-    std::string text = fmt::format("{}, {} bytes, IBA {}\n", s.info->name, s.info->bytes, s.info->section);
+    std::string text = fmt::format("{}, {} bytes, {}\n", s.info->name, s.info->bytes, source_of(s));
     if (!s.uses.empty()) text += fmt::format("attribute {}: {}\n", attribute_id(s), rpcs_of(s));
     text += fmt::format("{:>8} {:>9}  {:<34} {}\n", "byte.bit", "bits", "field", "kind");
     for (const iba::row_info& row : s.info->rows)
