@@ -81,24 +81,23 @@ iba::attribute_use use_of(const iba::structure& s, const rpc_name& rpc) {
                                   legal.empty() ? "no RPC supports it" : "use " + legal));
 }
 
-/// Finds an attribute by its full name, or by its name without the prefix of its class.
-const iba::structure& attribute_named(const std::string& name, const rpc_name& rpc) {
+} // namespace
+
+const iba::structure& attribute_named(const std::string& name, MgmtClass mgmt_class) {
     constexpr std::string_view prefixes[] = {"SMP", "SA", "PM", "MAD", "CC", "DM", "BM", "CM", "SNMP"};
     for (const std::string_view prefix : prefixes) {
         const iba::structure* found = iba::find_structure(std::string(prefix) + name);
         if (!found) continue;
         for (const iba::attribute_use& use : found->uses)
-            if (use.covers(rpc.mgmt_class)) return *found;
+            if (use.covers(mgmt_class)) return *found;
     }
     return structure_named(name);
 }
 
-} // namespace
-
 request make_request(const std::string& rpc_word, const std::string& attribute_word,
                      const std::vector<std::string>& fields) {
     const rpc_name& rpc = rpc_named(rpc_word);
-    const iba::structure& attribute = attribute_named(attribute_word, rpc);
+    const iba::structure& attribute = attribute_named(attribute_word, rpc.mgmt_class);
     const iba::attribute_use use = use_of(attribute, rpc);
     request r{&attribute,
               {use.mgmt_class, use.class_version, rpc.method, attribute.attributeID, true, use.OUI},

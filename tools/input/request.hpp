@@ -18,6 +18,9 @@ struct request {
     comad::u64 component_mask = 0;
 };
 
+/// Returns an attribute by its full name, or by its name without the prefix of this class. Throws usage_error, which lists similar names.
+const comad::iba::structure& attribute_named(const std::string& name, comad::iba::MgmtClass);
+
 /// Builds a request. `rpc`: `SubnGet`, ...; `attribute`: its full name, or the name without the prefix of its class; `fields`:
 /// `NAME=VALUE`, which in a query to the SA are conditions for records. Throws usage_error with one line that lists the valid names.
 request make_request(const std::string& rpc, const std::string& attribute, const std::vector<std::string>& fields);

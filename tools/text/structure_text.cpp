@@ -38,6 +38,12 @@ std::string format_structure(structure_style style, const iba::record_info& info
     return text;
 }
 
+std::string format_reply(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
+    if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.which) + '\n';
+    const auto style = how.annotated ? structure_style::annotated : structure_style::iba_names;
+    return format_structure(style, info, {bytes.begin(), bytes.end()}, how.which);
+}
+
 nlohmann::ordered_json structure_json(const iba::record_info& info, std::span<const u8> bytes, keys which) {
     return json_object(info, bytes, nullptr, iba::json_style::readable, which);
 }

@@ -35,6 +35,14 @@ std::string format_structure(structure_style style, const T& value, keys which, 
     return format_structure(style, comad::iba::info_of<T>, {bytes.begin(), bytes.end()}, which);
 }
 
+/// The format of a reply of which only the table is known.
+struct reply_style {
+    bool json, annotated;
+    keys which = keys::hidden;
+};
+/// Returns the text of a structure: a line of JSON, words with fields, or a line for each field.
+std::string format_reply(const comad::iba::record_info&, std::span<const comad::u8> bytes, reply_style);
+
 /// Returns a JSON object without the hidden keys.
 nlohmann::ordered_json structure_json(const comad::iba::record_info&, std::span<const comad::u8> bytes,
                                       keys = keys::hidden);

@@ -3,6 +3,7 @@
 // particular attributes, except to verify writes.
 #include "comad.hpp"
 #include "command.hpp"
+#include "commands/queries/raw_query.hpp"
 #include "commands/writing/port_write.hpp"
 #include "input/field_changes.hpp"
 #include "input/request.hpp"
@@ -41,32 +42,21 @@ struct query_settings {
     u32 modifier = 0;
     target_options kind;
     bool raw = false, show_keys = false, json = false;
+    raw_query_options by_class;
 };
 
 std::span<const u8> payload_in(const request& r, std::span<const u8> reply) {
     return reply.subspan(mad::payload_offset(r.kind.mgmt_class, r.kind.attributeID), r.attribute->info->bytes);
 }
 
-/// The format of a reply.
-struct reply_style {
-    bool json, annotated;
-    iba::key_display keys;
-};
-
-std::string format_one(const iba::record_info& info, std::span<const u8> bytes, reply_style how) {
-    if (how.json) return iba::json(info, bytes, nullptr, iba::json_style::readable, how.keys) + '\n';
-    const auto style = how.annotated ? structure_style::annotated : structure_style::iba_names;
-    return format_structure(style, info, {bytes.begin(), bytes.end()}, how.keys);
-}
-
 std::string format_reply(const request& r, std::span<const u8> reply, reply_style how) {
     const iba::record_info& info = *r.attribute->info;
-    if (!mad::is_table_method(r.kind.method)) return format_one(info, payload_in(r, reply), how);
+    if (!mad::is_table_method(r.kind.method)) return format_reply(info, payload_in(r, reply), how);
     const auto table = mad::record_table::of_reply(reply, info.bytes);
     if (!table) throw std::runtime_error("the reply is not a table: " + table.error().text);
     std::string out;
     for (std::size_t i = 0; i < table.value().size(); ++i) {
-        const std::string one = format_one(info, table.value()[i], how);
+        const std::string one = format_reply(info, table.value()[i], how);
         out += how.json ? one : fmt::format("Reply structure #{}\n{}", i, indented(one));
     }
     return out;
@@ -315,7 +305,7 @@ query_task<report> query_anything(session& in, std::optional<command_target> tar
     if (!reply && !(is_write && mad::may_have_acted(reply.error()))) co_return std::move(reply.error());
     const bool requests_key = r.attribute->info == &iba::info_of<iba::cc::CongestionKeyInfo>;
     const reply_style how{s.json, style_of(in.options()) == structure_style::annotated,
-                          s.show_keys || requests_key ? iba::key_display::shown : iba::key_display::hidden};
+                          s.show_keys || requests_key ? keys::shown : keys::hidden};
     report done;
     if (reply) {
         done.text = format_reply(r, reply.value(), how);
@@ -334,6 +324,9 @@ query_task<report> query_anything(session& in, std::optional<command_target> tar
 }
 
 int run_query(const query_settings& s, const global_options& options) {
+    if (!s.by_class.mgmt_class.empty())
+        return run_raw_query(
+            {s.by_class, s.method, s.attribute, s.target, s.fields, s.modifier, s.kind, s.show_keys, s.json}, options);
     const request r = make_request(s.method, s.attribute, s.fields);
     if (options.by_sa && r.kind.mgmt_class == MgmtClass::SubnLID)
         throw usage_error(
@@ -358,8 +351,8 @@ command query_command() {
             takes.option("attribute", s->attribute).such_as(structure_names()).required();
             takes.option("target", s->target);
             takes.option("-f,--field", s->fields).one_each();
-            takes.option("-a,--modifier", s->modifier).shows_default();
-            takes.flag("--raw", s->raw);
+            takes.option("-a,--modifier,--attribute-id", s->modifier).shows_default();
+            add_raw_query_options(takes, s->by_class, takes.flag("--raw", s->raw));
             add_target_options(takes, s->kind);
             takes.flag("-K,--show_keys", s->show_keys);
             takes.flag("--json", s->json);
