@@ -2,6 +2,7 @@
 // ibnetdiscover_test.cpp - the reports that the options of ibnetdiscover select, and the file that it writes.
 #include "program/report_lines.hpp"
 
+#include <algorithm>
 #include <filesystem>
 
 namespace ibnetdiscover_test {
@@ -47,7 +48,12 @@ TEST_CASE("ibnetdiscover's short options select the report") {
     }
     for (const char* letter : {"-f", "--full"})
         CHECK_THAT(report({letter}).out, Contains("4xEDR s=") && Contains(" w=2"));
-    for (const char* letter : {"-s", "--show"}) CHECK(topology_of(report({letter})) == plain);
+    for (const char* letter : {"-s", "--show"}) {
+        const std::string text = topology_of(report({letter}));
+        CHECK(lines_starting(text, "DR path slid 65535; dlid 65535; 0") == 14);
+        REQUIRE(text.size() > plain.size());
+        CHECK(text.substr(text.size() - plain.size()) == plain);
+    }
     for (const char* letter : {"-m", "--max_hops"}) {
         const process_result r = report({letter});
         CHECK(topology_of(r) == plain);
@@ -58,6 +64,21 @@ TEST_CASE("ibnetdiscover's short options select the report") {
         CHECK(topology_of(r) == plain);
         CHECK_THAT(r.err, Contains(", window 3\n"));
     }
+}
+
+// dump_endnode() in ibnetdisc.c: `%s -> %s %s {%016x} portnum %d lid %d-%d "%s"`. infiniband-diags prints a line before it has read the
+// LIDs and the description, and repeats known nodes.
+TEST_CASE("ibnetdiscover -s prints each node as soon as it is found") {
+    const words managed{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    const words lines = lines_in_order(run(managed + words{"ibnetdiscover", "-s"}).out);
+    REQUIRE(lines.size() > 14);
+    CHECK(lines[0] == "DR path slid 65535; dlid 65535; 0 -> new Channel Adapter {0002c90300000100} portnum 1 lid 1-1 "
+                      "\"h-0001 HCA-1\"");
+    CHECK(std::ranges::count_if(lines, [](const std::string& line) {
+              return line.find(" -> new Switch {") != line.npos && line.find("} portnum 0 lid ") != line.npos;
+          }) == 6);
+    CHECK_THAT(run(managed + words{"ibnetdiscover", "-s", "--sa"}).out, !Contains(" -> new "));
+    check_failure(run(managed + words{"ibnetdiscover", "-s", "--json"}), 2, "--json");
 }
 
 TEST_CASE("ibnetdiscover writes to the given file and prints nothing to stdout") {
@@ -71,7 +92,8 @@ TEST_CASE("ibnetdiscover writes to the given file and prints nothing to stdout")
         std::filesystem::remove(file);
         const process_result r = run(arguments);
         check_success(r);
-        CHECK(r.out.empty());
+        const bool shows_nodes = std::ranges::find(arguments, "-s") != arguments.end();
+        CHECK(lines_of(r.out).size() == (shows_nodes ? 14 : 0));
         CHECK(topology_of({0, read_file(file), ""}) == plain);
     }
     check_failure(run(words{"ibnetdiscover", files / "no/such/directory"} + small_tree), 1,

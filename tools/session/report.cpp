@@ -178,9 +178,11 @@ discovery::discover_options discover_options_of(session& in, discovery::discover
 }
 
 coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discovery::discovery_progress* progress,
-                                                           subnet_source source) {
+                                                           subnet_source source,
+                                                           discovery::node_sequence* found_nodes) {
     reserve_memory();
-    const discovery::discover_options how = discover_options_of(in, progress);
+    discovery::discover_options how = discover_options_of(in, progress);
+    how.found = found_nodes;
     if (source == subnet_source::cache_or_fabric) {
         auto known = known_subnet(in.options(), in.place(), how.start_portGUID);
         if (known) co_return std::move(*known);

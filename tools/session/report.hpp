@@ -71,10 +71,10 @@ enum class subnet_source {
 };
 /// Discovers the subnet as the command line specifies, with its keys and configuration, and writes the cache file that it names.
 /// `progress` may be null. Throws std::runtime_error with one line if the cache cannot be read or written, or if the SA must be queried
-/// and none is known.
+/// and none is known. `found`: gets each node as soon as it was read, unless the subnet comes from a cache or the SA; may be null.
 comad::coro::task<comad::mad::result<comad::discovery::subnet>>
 discover_subnet(session&, comad::discovery::discovery_progress* progress = nullptr,
-                subnet_source = subnet_source::cache_or_fabric);
+                subnet_source = subnet_source::cache_or_fabric, comad::discovery::node_sequence* found = nullptr);
 
 /// Returns one line about a failed discovery: `the local port does not reply: ...`, or about the SA.
 std::string why_no_subnet(const comad::mad::mad_error&, const global_options&);

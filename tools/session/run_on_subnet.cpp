@@ -5,12 +5,16 @@
 #include "session/subnet_file.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
+#include <comad/coro/combinators.hpp>
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/discovery/walk/discover.hpp>
+#include <comad/discovery/walk/node_sequence.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
 
+#include <memory>
+#include <tuple>
 #include <utility>
 
 namespace ibtool {
@@ -67,16 +71,42 @@ printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads
     return result;
 }
 
+using new_node_text = std::function<std::string(const discovery::node&)>;
+
+coro::task<mad::result<subnet>> discover_into(session& in, discovery::discovery_progress* progress,
+                                              discovery::node_sequence& nodes) {
+    auto found = co_await discover_subnet(in, progress, subnet_source::cache_or_fabric, &nodes);
+    nodes.end(); // a subnet from a cache or the SA adds no nodes
+    co_return found;
+}
+
+coro::task<void> print_nodes(discovery::node_sequence& nodes, const new_node_text& text) {
+    while (const auto node = co_await nodes.next()) write_output(text(*node));
+}
+
+/// Discovers the subnet, and prints the text of each node as soon as it was read.
+coro::task<mad::result<subnet>> discover_and_print_nodes(session& in, discovery::discovery_progress* progress,
+                                                         const new_node_text& text) {
+    discovery::node_sequence nodes(in.schedule());
+    auto both = coro::when_all(discover_into(in, progress, nodes), print_nodes(nodes, text));
+    auto results = co_await std::move(both);
+    co_return std::move(std::get<0>(results));
+}
+
 // Discovers and prints the subnet. Closes the fabric before it returns, so that a slow reader of the output does not occupy a client slot
 // of the server.
 printed_subnet discover_and_print(const global_options& options, const subnet_printer& printer) {
     if (const auto known = subnet_without_device(options)) return print_of(*known, printer, 0, options);
     session in(options);
     discovery::discovery_progress progress;
-    auto found = in.run(discover_subnet(in, &progress), [&] {
+    const std::unique_ptr<lasting_output> lines = printer.text_of_new_node ? lasting_output_of(in) : nullptr;
+    auto search = printer.text_of_new_node ? discover_and_print_nodes(in, &progress, printer.text_of_new_node)
+                                           : discover_subnet(in, &progress);
+    auto found = in.run(std::move(search), [&] {
         return fmt::format("discovering: {} nodes, {} links, {} failures", progress.nodes.load(), progress.links.load(),
                            progress.failures.load());
     });
+    finish(in, lines.get());
     if (!found) refuse_silent_port(found.error(), options);
     const u64 mads = in.schedule().counters().sent;
     if (printer.read_more && !in.stopped()) {

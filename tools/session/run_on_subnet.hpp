@@ -24,6 +24,9 @@ struct subnet_printer {
     std::string file{}; ///< file that gets the text; empty: stdout
     /// Reads more than the discovery does, and returns the failures. Not called for a subnet for which no device was opened. May be empty.
     std::function<coro::task<std::vector<discovery::failure>>(session&, const discovery::subnet&)> read_more{};
+    /// Returns the text for stdout about a node that the discovery has just read. Not called for subnets from a cache or the SA. May be
+    /// empty.
+    std::function<std::string(const discovery::node&)> text_of_new_node{};
 };
 
 /// Discovers the subnet, or reads it from the cache file that the options name, and then runs a check, a query or a printer on it.

@@ -8,6 +8,7 @@
 #include "session/run_on_subnet.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/diags_text.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/chassis/detail/hierarchy.hpp>
 #include <comad/discovery/compare/detail/topology_difference.hpp>
@@ -31,7 +32,7 @@ using comad::iba::NodeType;
 /// The command line of ibnetdiscover.
 struct ibnetdiscover_settings {
     bool full = false, list = false, ports = false, max_hops = false, json = false, grouping = false;
-    bool hierarchy = false, qos = false;
+    bool hierarchy = false, qos = false, show = false;
     bool cas = false, switches = false, routers = false;
     unsigned outstanding = 0; // 0: use the global option
     std::string name_map, file;
@@ -60,6 +61,17 @@ discovery::topology_checks read_checks(const std::string& words) {
         *found->second = true;
     }
     return c;
+}
+
+/// Returns the line of --show, in the form of dump_endnode() in libibnetdisc.
+std::string format_new_node(const discovery::node& n) {
+    const u8 port = n.is_switch() ? u8{0} : n.info.localPortNum;
+    const auto& info = n.ports[port].info;
+    const unsigned LID = info ? value(info->LID) : 0u;
+    const unsigned last = info ? LID + (1u << info->LMC) - 1 : 0u;
+    return fmt::format("{} -> new {} {{{:016x}}} portnum {} lid {}-{} \"{}\"\n", format_place(n.route),
+                       format_node_type(n.info.nodeType), value(n.info.nodeGUID), port, LID, last,
+                       comad::iba::escaped(n.description));
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
@@ -118,6 +130,7 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     extra_tables read;
     subnet_printer printer;
     printer.file = s.file;
+    if (s.show) printer.text_of_new_node = format_new_node;
     if (s.qos || s.hierarchy)
         printer.read_more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
     printer.make = [&](const discovery::subnet& subnet, u64 mads) {
@@ -140,7 +153,7 @@ command ibnetdiscover_command() {
             takes.flag("--hierarchy", s->hierarchy).needs(json);
             takes.flag("--qos", s->qos);
             takes.flag("-f,--full", s->full);
-            takes.ignored_flag("-s,--show");
+            takes.flag("-s,--show", s->show).excludes(json);
             takes.flag("-g,--grouping", s->grouping);
             takes.flag("-l,--list", s->list);
             takes.flag("-H,--Hca_list", s->cas);
