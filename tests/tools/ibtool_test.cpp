@@ -134,9 +134,27 @@ TEST_CASE("the options -C and -P are accepted by commands that need no fabric") 
     CHECK(run({"ibhosts", "--Ca", "mlx5_0", file, "--Port", "1", "-t", "200"}).out == hosts);
 }
 
+// libibtool of python-rdma: perfquery.py, inquiry.py and saquery.py.
+TEST_CASE("commands accept the option names of python-rdma") {
+    const words fabric{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"};
+    const std::pair<words, words> pairs[] = {
+        {{"ibswportwatch", "9", "1", "-n", "1", "--threshold"}, {"ibswportwatch", "9", "1", "-n", "1", "-t"}},
+        {{"ibswportwatch", "9", "1", "-n", "1", "--delta"}, {"ibswportwatch", "9", "1", "-n", "1", "-b"}},
+        {{"query", "SubnGet", "PortInfo", "9", "--attribute-id", "1"},
+         {"query", "SubnGet", "PortInfo", "9", "-a", "1"}},
+        {{"saquery", "--src-to-dst", "1:8", "-f", "0"}, {"saquery", "--src-to-dst", "1:8", "-F", "0"}},
+    };
+    for (const auto& [theirs, ours] : pairs) {
+        CAPTURE(theirs);
+        const process_result a = run(theirs + fabric), b = run(ours + fabric);
+        check_success(a);
+        CHECK(a.out == b.out);
+    }
+}
+
 TEST_CASE("the options -v and -d report on stderr what was sent") {
     // Two hosts and a cable: NodeInfo, NodeDescription and PortInfo of each host.
-    for (const char* option : {"-v", "--verbose"}) {
+    for (const char* option : {"-v", "--verbose", "--verbosity"}) {
         for (const words& command : commands) {
             const process_result r = run(command + words{option, "--fabric", "sim:single", "--outstanding", "7"});
             CHECK(r.status == 0);

@@ -285,7 +285,7 @@ void add_global_options(arguments& takes, global_options& o) {
     takes.flag("--strict", o.strict);
     takes.option("--pcap", o.pcap).file(file_use::streamed);
     takes.flag("--pcap-keys", o.pcap_keys);
-    takes.flag("-v,--verbose", o.verbosity);
+    takes.flag("-v,--verbose,--verbosity", o.verbosity);
     takes.flag("-d,--debug", o.debug);
     takes
         .option("--discovery",

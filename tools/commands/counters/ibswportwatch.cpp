@@ -324,10 +324,10 @@ command ibswportwatch_command() {
                 takes.option("port", s->port);
                 takes.option("-n,--count", s->count);
                 takes.option("-p,--period", s->every).shows_default();
-                takes.flag("-t,--above-thresholds", s->only_above);
+                takes.flag("-t,--above-thresholds,--threshold", s->only_above);
                 takes.option("-T,--threshold-file", s->thresholds).file(file_use::read);
                 s->counter_choice.declare(takes, false); // in this command, -T is the thresholds file
-                takes.ignored_flag("-b");
+                takes.ignored_flag("-b,--delta");
                 add_lid_option(takes, s->kind);
                 add_guid_option(takes, s->kind);
                 takes.flag("--json", s->json);

@@ -132,7 +132,7 @@ constexpr filter filters[] = {
     {"--pkt_lifetime", "packetLifeTime", "packetLifeTimeSelector"},
     {"-q,--qkey", "QKey"},
     {"-T,--tclass", "TClass"},
-    {"-F,--flow_label", "flowLabel"},
+    {"-F,-f,--flow_label", "flowLabel"},
     {"-H,--hop_limit", "hopLimit"},
     {"--scope", "scope"},
     {"-J,--join_state", "joinState"},
