@@ -166,8 +166,9 @@ TEST_CASE("the Slurm export notes what it omits and gives separate fabrics separ
     CHECK_THAT(notes, Catch::Contains("1 host is connected to several switches and exported only at the first one; to "
                                       "choose, select the adapters "
                                       "of one rail: both (S-0000000000001000, S-0000000000001001)\n"));
-    CHECK_THAT(notes, Catch::Contains("2 adapters left out because schedulers do not accept their names: \"bad[name]\", "
-                                      "\"x\\x0ay\"\n"));
+    CHECK_THAT(notes,
+               Catch::Contains("2 adapters left out because schedulers do not accept their names: \"bad[name]\", "
+                               "\"x\\x0ay\"\n"));
     CHECK_THAT(notes, Catch::Contains("1 host left out because another host at the same switch has the same name: same "
                                       "(S-0000000000001001)\n"));
     CHECK_THAT(notes, Catch::Contains("1 adapter left out because it is not connected to a switch: \"alone\"\n"));

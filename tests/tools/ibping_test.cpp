@@ -187,6 +187,8 @@ TEST_CASE("ibping --all prints the slowest hosts first and names the hosts that 
     // Without an SA, the hosts are discovered. Without LIDs, none of them can be pinged.
     const auto none = on("sim:fattree2,radix=4,time=virtual", {"ibping", "--all"});
     CHECK_THAT(none.out, StartsWith("# 0 hosts"));
+    CHECK(none.status == 3);
+    CHECK_THAT(none.err, StartsWith("ibtool: 7 ports: not pinged: the port has no LID; first: h-0002 HCA-1 port 1\n"));
     check_failure(on(fabric, {"ibping", "--all", "8"}), 2, "remove the target");
     check_failure(on(fabric, {"ibping", "--top", "3", "8"}), 2, "--top");
 }

@@ -41,10 +41,11 @@ enum class discovery_mode : comad::u8 {
 struct global_options {
     std::string
         fabric; ///< `umad[:DEVICE[/PORT]]`, `verbs[...]`, `ibsim[:SOCKNAME[,NODE]]`, `sim:...`; empty: umad, or verbs if umad is missing
-    std::string fabric_name;             ///< NAME of `--fabric NAME=FABRIC`; empty: none
-    std::string ca;                      ///< -C: device name or node GUID, for umad
-    std::string ca_port;                 ///< -P: number of a port, or an end port; empty: any
-    std::vector<std::string> fabrics;    ///< --fabric, as often as it is given: `fabric` and `fabric_name` of each, see each_fabric()
+    std::string fabric_name; ///< NAME of `--fabric NAME=FABRIC`; empty: none
+    std::string ca;          ///< -C: device name or node GUID, for umad
+    std::string ca_port;     ///< -P: number of a port, or an end port; empty: any
+    std::vector<std::string>
+        fabrics; ///< --fabric, as often as it is given: `fabric` and `fabric_name` of each, see each_fabric()
     std::vector<std::string> cas;        ///< -C, likewise
     std::vector<std::string> ca_ports;   ///< -P, likewise
     std::string default_ca;              ///< CA of the configuration file: umad device if nothing else specifies a port

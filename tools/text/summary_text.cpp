@@ -115,7 +115,8 @@ std::string format_summary(const summarized_subnet& x) {
     lines.add("Ports", states_of(facts.ports));
     lines.add("Width", values_at(facts.ports.widths));
     lines.add("Speed", values_at(facts.ports.speeds));
-    lines.add("MTU", values_at(facts.ports.mtus));
+    const bool is_mtu_unknown = facts.ports.mtus.empty() && !facts.ports.widths.empty(); // of a topology file
+    lines.add("MTU", is_mtu_unknown ? "unknown" : values_at(facts.ports.mtus));
     const auto reduced = [&](const reduced_link& l) { return reduced_text(x, l); };
     const auto at_port = [&](port_ref r) { return place_text(x, r); };
     lines.add("Reduced", facts.reduced.empty() ? "none" : count_of(facts.reduced.size(), "cable"));

@@ -30,7 +30,7 @@ struct output_config {
     std::vector<std::string> authorizations;  ///< accepted credentials as for the exporter
     std::chrono::nanoseconds oldest{};        ///< largest age of a sweep as for the exporter
     comad::counters::metric_choice metrics = comad::counters::metric_choice::all; ///< series about ports
-    bool keeps_trying = false;                ///< retry with the next sweep if the file cannot be written
+    bool keeps_trying = false; ///< retry with the next sweep if the file cannot be written
     /// The health rules that the page applies to ports; null: none. Can be replaced during the run.
     std::shared_ptr<const comad::counters::health_rules> rules;
     std::vector<std::string> fabrics = {

@@ -77,11 +77,19 @@ query_task<std::vector<pinged_host>> hosts_of_sa(session& in) {
 coro::task<std::vector<pinged_host>> hosts_of_discovery(session& in, std::vector<discovery::failure>& missing) {
     const auto found = co_await discover_subnet(in);
     if (!found) refuse_silent_port(found.error(), in.options());
-    missing = all_missing(found.value());
+    const discovery::subnet& s = found.value();
+    missing = all_missing(s);
     std::vector<pinged_host> hosts;
-    for (const discovery::node& n : found.value().nodes)
-        for (std::size_t p = 1; p < n.ports.size(); ++p)
-            if (n.ports[p].info) add_host(hosts, in, n, n.ports[p].info->LID);
+    for (u32 n = 0; n < s.nodes.size(); ++n) {
+        if (s.nodes[n].info.nodeType != iba::NodeType::CA) continue;
+        for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
+            const discovery::port_ref r{n, static_cast<u8>(p)};
+            const bool is_local = n == 0 && p == s.start_port;
+            if (!s.at(r).info || is_local) continue;
+            if (value(s.at(r).info->LID) == 0) missing.push_back(missing_at(s, r, "not pinged: the port has no LID"));
+            else add_host(hosts, in, s.nodes[n], s.at(r).info->LID);
+        }
+    }
     co_return hosts;
 }
 
