@@ -237,7 +237,7 @@ Ca	2 "E"	# "0xb000"
     const std::string map = files.write("names", "0x5000 \"top of rack\"\n");
     const std::string fabric_file = "sim:" + (files / "fabric.topo");
     const process_result named = run({"export", "--format", "cables", "--node-name-map", map, "--fabric", fabric_file});
-    CHECK_THAT(named.out, Contains("top of rack,5,\"#two\",2\n") && Contains("0x000000000000a000,1\n"));
+    CHECK_THAT(named.out, Contains("top of rack,5,\"#two\",2\n") && Contains("\n0x000000000000a000,1,top of rack,1\n"));
 }
 
 } // namespace ibtool_cabling_test

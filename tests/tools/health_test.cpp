@@ -134,7 +134,6 @@ TEST_CASE("health prints one line per cable, the worst first, and --top limits t
     }
     CHECK(cable == lines.size());
     CHECK(narrow == 2);
-    // The bit error rate is 60 times the limit or more, so that the narrow link without other errors would be last.
     CHECK(health_objects(health({"--for", "60s", "--top", "1", "--json"}, wrong)).back().at("cable") == 1);
     check_failure(health({"--top", "0"}), 2, "--top");
 }
