@@ -7,6 +7,7 @@
 #include "session/subnet_place.hpp"
 #include "text/diags_text.hpp"
 #include <comad/discovery/database/detail/node_type_names.hpp>
+#include <comad/discovery/formats/reports.hpp>
 #include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
