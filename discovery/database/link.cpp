@@ -167,12 +167,15 @@ double bits_per_second(const subnet& s, port_ref r) noexcept {
     return lane_bits_per_second(s, r) * lanes_of(active_width(s, r));
 }
 
-double lane_data_bits_per_second(const subnet& s, port_ref r) noexcept {
+double lane_data_bits_per_second(double signaling_rate) noexcept {
     constexpr double qdr_rate = 10e9, hdr_rate = 53.125e9;
-    const double signaled = lane_bits_per_second(s, r);
-    if (signaled <= qdr_rate) return signaled * 8 / 10;
-    if (signaled < hdr_rate) return signaled * 64 / 66;
-    return signaled * 514 / 544 * 256 / 257;
+    if (signaling_rate <= qdr_rate) return signaling_rate * 8 / 10;
+    if (signaling_rate < hdr_rate) return signaling_rate * 64 / 66;
+    return signaling_rate * 514 / 544 * 256 / 257;
+}
+
+double lane_data_bits_per_second(const subnet& s, port_ref r) noexcept {
+    return lane_data_bits_per_second(lane_bits_per_second(s, r));
 }
 
 double data_bits_per_second(const subnet& s, port_ref r) noexcept {

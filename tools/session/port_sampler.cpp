@@ -3,12 +3,13 @@
 #include "session/port_sampler.hpp"
 
 #include "comad.hpp"
+#include <comad/discovery/database/detail/link.hpp>
+#include <comad/discovery/database/detail/vendors.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
-#include <bit>
 #include <cmath>
 #include <limits>
 #include <stdexcept>
@@ -31,19 +32,17 @@ bool is_idle(u8 sampleStatus) { return sampleStatus == static_cast<u8>(SampleSta
 } // namespace
 
 sampled_link::sampled_link(const port_view& v) {
-    const discovery::link_speeds speed = v.active_speed();
     const unsigned lanes = discovery::lanes_of(discovery::active_width(v.info));
     const bool is_up = v.info.portPhysicalState == iba::PortPhysicalState::LinkUp;
-    if (!is_up || speed == 0 || lanes == 0) return;
-    // SDR to QDR use 8b/10b, the others 64b/66b (IBA volume 2). From HDR on, the nominal rate is that of the data.
-    constexpr std::array<double, 8> rate_of_lane{2e9, 4e9, 8e9, 14.0625e9 * 64 / 66, 25e9, 50e9, 100e9, 200e9};
-    const auto fastest = static_cast<std::size_t>(std::bit_width(speed)) - 1;
-    if (fastest >= rate_of_lane.size()) return;
-    data_rate = rate_of_lane[fastest] * lanes;
-    // A tick is a number of bytes of a lane, in Quantum switches of the whole link (ibdiagnet manual).
-    const u16 device = v.node.deviceID;
-    const bool is_of_link = v.is_switch() && (device == 0xd2f0 || device == 0xd2f2 || device == 0xd2f4);
-    tick_unit = 8 / (is_of_link ? data_rate : rate_of_lane[fastest]);
+    constexpr u8 FDR10 = 1; // the bit in MlnxExtPortInfo; PortInfo reports QDR
+    constexpr double qdr_rate = 10e9;
+    double signaling_rate = discovery::bits_per_second(v.active_speed());
+    const bool is_fdr10 = signaling_rate == qdr_rate && v.mellanox && (v.mellanox->LinkSpeedActive & FDR10) != 0;
+    if (is_fdr10) signaling_rate = discovery::fdr10_bits_per_second;
+    if (!is_up || lanes == 0 || signaling_rate <= 0) return;
+    const double lane_rate = discovery::lane_data_bits_per_second(signaling_rate);
+    data_rate = lane_rate * lanes;
+    tick_unit = 8 / (discovery::is_tick_of_link(v.node) ? data_rate : lane_rate); // a tick is a number of bytes
 }
 
 std::string port_sampler::place() const {

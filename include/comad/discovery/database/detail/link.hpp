@@ -62,9 +62,10 @@ double bits_per_second(link_speeds) noexcept;
 inline constexpr double fdr10_bits_per_second = 10.3125e9;
 /// The signaling rate of all lanes of a port at its active width and speed. Precondition: the PortInfo of the port is known.
 double bits_per_second(const subnet&, port_ref) noexcept;
-/// The data rate of one lane of a port in bits per second: the signaling rate without line encoding and error correction (IBA volume 2),
+/// The data rate of a lane with this signaling rate, both in bits per second: without line encoding and error correction (IBA volume 2),
 /// 8b/10b up to QDR, 64b/66b for FDR10, FDR and EDR, RS(544,514) of 256b/257b blocks from HDR on. 25e9 for EDR, 0 without a link.
-/// Precondition: the PortInfo of the port is known.
+double lane_data_bits_per_second(double signaling_rate) noexcept;
+/// The data rate of one lane of a port. Precondition: the PortInfo of the port is known.
 double lane_data_bits_per_second(const subnet&, port_ref) noexcept;
 /// The same for all lanes of a port at its active width: 1e11 for 4X EDR.
 double data_bits_per_second(const subnet&, port_ref) noexcept;
