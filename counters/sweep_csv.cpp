@@ -9,7 +9,6 @@
 #include <comad/iba/detail/codec.hpp>
 #include <comad/iba/detail/csv.hpp>
 #include <comad/iba/detail/format.hpp>
-#include <comad/iba/detail/text.hpp>
 
 #include <fmt/format.h>
 
@@ -114,7 +113,7 @@ std::string sweep_csv(const sweep_view& v, const row_selection& selection, port_
         const reading& r = v.now.ports[i];
         const counter_values& values = r.counters.counters;
         text += fmt::format("{},{},{},{},{}", v.number, v.seconds, v.subnet.nodes[r.where.node].info.nodeGUID,
-                            iba::detail::csv_field(iba::escaped(detail::name_at(v, r))), r.where.port);
+                            iba::csv_text(detail::name_at(v, r)), r.where.port);
         for_each_counter([&](counter c) {
             text += ',';
             if (values.has(c)) text += fmt::format("{}", values[c]);

@@ -42,6 +42,8 @@ public:
             };
             if (k.name.starts_with(beginning) && std::ranges::none_of(found, is_same)) found.push_back(k);
         }
+        const auto yields = [](const known_name& f) { return f.option && f.option->is_yielding(); };
+        if (found.size() > 1 && !std::ranges::all_of(found, yields)) std::erase_if(found, yields);
         if (found.empty()) return beginning;
         if (found.size() == 1) return found.front().name;
         std::vector<std::string> names;

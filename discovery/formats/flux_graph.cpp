@@ -90,7 +90,7 @@ private:
 
 } // namespace
 
-export_text format_flux(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_flux(const subnet& s, const node_names& names, const node_selection& selected) {
     scheduler_tree tree = scheduler_tree_of(s, names, selected);
     return {flux_writer(tree).text(), std::move(tree.notes), tree.hosts};
 }

@@ -13,7 +13,7 @@ namespace {
 
 std::string fields_of_end(const subnet& s, const node_names& names, port_ref r) {
     const node& n = s.nodes[r.node];
-    return fmt::format("{},{},{},{},{}", n.info.nodeGUID, iba::detail::csv_field(names.of(n)),
+    return fmt::format("{},{},{},{},{}", n.info.nodeGUID, iba::csv_text(names.of(n)),
                        iba::name_or_number(n.info.nodeType), r.port, value(s.lid_at(r)));
 }
 

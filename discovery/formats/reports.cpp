@@ -73,6 +73,7 @@ private:
     }
 
     void print_node(u32 i, const std::string& host) {
+        if (s_.nodes[i].known == topology_file::extent::links_only) return; // it has no stanza
         print_stanza(out_, s_, i, names_, full_, notes_of(i, host), &groups_);
     }
 

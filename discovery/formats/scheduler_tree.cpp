@@ -100,7 +100,7 @@ std::vector<std::string> switch_names(const subnet& s, const node_names& names) 
 /// not depend on the start of the discovery.
 class ranked_nodes {
 public:
-    ranked_nodes(const subnet& s, const node_names& names, const name_selection& selected)
+    ranked_nodes(const subnet& s, const node_names& names, const node_selection& selected)
         : s_(s), selected_(selected), names_(switch_names(s, names)), order_(s.nodes.size()), ranks_(s.nodes.size()) {
         descriptions_.reserve(s.nodes.size());
         for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -139,15 +139,11 @@ public:
     }
 
 private:
-    bool matches(const std::function<bool(const std::string&)>& pattern, u32 n) const {
-        return pattern(descriptions_[n]) || (s_.nodes[n].is_switch() && pattern(names_[n]));
-    }
-
     /// Sets the levels, which count from the selected hosts: a switch with storage can be a spine for compute nodes.
     void choose() {
         left_out_.resize(order_.size());
         if (selected_.without)
-            for (u32 n = 0; n < order_.size(); ++n) left_out_[n] = matches(selected_.without, n);
+            for (u32 n = 0; n < order_.size(); ++n) left_out_[n] = selected_.without(s_.nodes[n]);
         if (selected_.only)
             for (u32 n = 0; n < order_.size(); ++n)
                 if (!s_.nodes[n].is_switch() && !left_out_[n]) left_out_[n] = !is_wanted(n);
@@ -155,13 +151,13 @@ private:
     }
 
     bool is_wanted(u32 n) const {
-        return matches(selected_.only, n) || std::ranges::any_of(s_.nodes[n].ports, [&](const port& p) {
-                   return p.peer && s_.nodes[p.peer.node].is_switch() && matches(selected_.only, p.peer.node);
+        return selected_.only(s_.nodes[n]) || std::ranges::any_of(s_.nodes[n].ports, [&](const port& p) {
+                   return p.peer && s_.nodes[p.peer.node].is_switch() && selected_.only(s_.nodes[p.peer.node]);
                });
     }
 
     const subnet& s_;
-    const name_selection& selected_;
+    const node_selection& selected_;
     std::vector<std::string> names_, descriptions_;
     std::vector<u32> order_, ranks_;
     std::vector<bool> left_out_;
@@ -258,7 +254,7 @@ private:
 
 // Builds the tree level by level above the leaves. Each set of connected switches up to a level gets one switch, if that joins several
 // switches.
-scheduler_tree scheduler_tree_of(const subnet& s, const node_names& names, const name_selection& selected) {
+scheduler_tree scheduler_tree_of(const subnet& s, const node_names& names, const node_selection& selected) {
     scheduler_tree tree;
     const ranked_nodes nodes(s, names, selected);
     std::map<u32, std::string> tops; // name of the top, by a switch below it

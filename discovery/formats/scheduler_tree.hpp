@@ -25,7 +25,7 @@ struct scheduler_tree {
 };
 
 /// Returns the tree of the selected hosts, as format_slurm_conf() describes it.
-scheduler_tree scheduler_tree_of(const subnet&, const node_names&, const name_selection&);
+scheduler_tree scheduler_tree_of(const subnet&, const node_names&, const node_selection&);
 
 /// Returns `n[1-3,7]` for n1 n2 n3 n7. The digits at the end of each name keep their width.
 std::string hostlist(const std::vector<std::string>& names);

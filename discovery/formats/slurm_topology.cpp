@@ -21,7 +21,7 @@ std::string format_merged(const tree_switch& w) {
 
 } // namespace
 
-export_text format_slurm_conf(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_slurm_conf(const subnet& s, const node_names& names, const node_selection& selected) {
     scheduler_tree tree = scheduler_tree_of(s, names, selected);
     std::string out =
         comments_of(tree, "TopologyPlugin=topology/tree; Slurm ignores this file if topology.yaml exists");
@@ -31,7 +31,7 @@ export_text format_slurm_conf(const subnet& s, const node_names& names, const na
     return {std::move(out), std::move(tree.notes), tree.hosts};
 }
 
-export_text format_slurm_yaml(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_slurm_yaml(const subnet& s, const node_names& names, const node_selection& selected) {
     scheduler_tree tree = scheduler_tree_of(s, names, selected);
     std::string out = comments_of(tree, "Slurm 25.05 and later, which then ignores topology.conf");
     out += "---\n- topology: infiniband\n  cluster_default: true\n  tree:\n    switches:";

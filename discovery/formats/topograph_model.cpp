@@ -16,7 +16,7 @@ std::string yaml_list(const std::vector<std::string>& names) { return fmt::forma
 
 } // namespace
 
-export_text format_topograph(const subnet& s, const node_names& names, const name_selection& selected) {
+export_text format_topograph(const subnet& s, const node_names& names, const node_selection& selected) {
     scheduler_tree tree = scheduler_tree_of(s, names, selected);
     std::string out = "# Model of an InfiniBand subnet, for NVIDIA topograph\n";
     for (const std::string& note : tree.notes) out += fmt::format("# {}\n", note);

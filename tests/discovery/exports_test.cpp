@@ -238,10 +238,10 @@ fabric two_rails() {
     return f;
 }
 
-name_selection selection(const char* only, const char* without) {
-    const auto contains = [](const char* part) -> std::function<bool(const std::string&)> {
+node_selection selection(const char* only, const char* without) {
+    const auto contains = [](const char* part) -> std::function<bool(const node&)> {
         if (!part) return {};
-        return [part](const std::string& name) { return name.find(part) != std::string::npos; };
+        return [part](const node& n) { return n.description.find(part) != std::string::npos; };
     };
     return {contains(only), contains(without)};
 }
@@ -251,7 +251,7 @@ std::string lines_of(const export_text& conf) { return conf.text.substr(conf.tex
 
 } // namespace
 
-TEST_CASE("a name selection exports one rail by the names of adapters or of switches") {
+TEST_CASE("a node selection exports one rail by its adapters or its switches") {
     const fabric f = two_rails();
     const std::string compute = "SwitchName=sw1 Nodes=nodea,nodeb\nSwitchName=sw2 Nodes=nodec\n"
                                 "SwitchName=sp1 Switches=sw[1-2]\n";
@@ -290,7 +290,7 @@ TEST_CASE("the Slurm export is independent of the start of the discovery") {
     fabric f = two_rails();
     for (node& n : f.s.nodes) f.s.by_guid[n.info.nodeGUID] = static_cast<u32>(&n - f.s.nodes.data());
     for (const bool selected : {false, true}) {
-        const name_selection rail = selected ? selection("mlx5_0", nullptr) : name_selection{};
+        const node_selection rail = selected ? selection("mlx5_0", nullptr) : node_selection{};
         const std::string first = format_slurm_conf(f.s, {}, rail).text;
         for (u32 start = 0; start < f.s.nodes.size(); ++start) {
             subnet from = f.s;

@@ -63,6 +63,8 @@ public:
     argument& one_each() { return is_one_each_ = true, *this; }
     /// Reads the value in the order of the command line, and not after all other values.
     argument& at_once() { return is_at_once_ = true, *this; }
+    /// Lets the beginning of this option's name stand for another option that starts alike.
+    argument& yields() { return is_yielding_ = true, *this; }
     argument& value_optional() { return is_value_optional_ = true, *this; }
     argument& environment(std::string variable) { return environment_ = std::move(variable), *this; }
     argument& excludes(const argument& other) { return excluded_.push_back(&other), *this; }
@@ -83,6 +85,7 @@ public:
     bool is_flag() const { return is_flag_; }
     bool is_required() const { return is_required_; }
     bool is_hidden() const { return is_hidden_; }
+    bool is_yielding() const { return is_yielding_; }
     bool is_value_optional() const { return is_value_optional_; }
     /// Returns the default value as text, if shows_default() was called; else nullopt.
     const std::optional<std::string>& default_text() const { return default_text_; }
@@ -98,7 +101,8 @@ private:
     std::optional<std::pair<std::int64_t, std::int64_t>> range_;
     std::vector<const argument*> excluded_, needed_;
     bool is_flag_, is_required_ = false, is_hidden_ = false, is_one_each_ = false, is_value_optional_ = false,
-                   is_at_once_ = false, names_command_ = false, names_node_ = false, is_program_ = false;
+                   is_at_once_ = false, names_command_ = false, names_node_ = false, is_program_ = false,
+                   is_yielding_ = false;
 };
 
 /// All arguments of a command, in the order of its help. The variables that get the values must outlive it.

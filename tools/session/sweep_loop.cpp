@@ -159,8 +159,11 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     how.details = plan_.details;
     how.reads_ticks = plan_.reads_ticks;
     how.clears = plan_.clears;
-    how.wants = [this](const discovery::subnet& s, discovery::port_ref where) {
-        return s.at(where).info.has_value() && plan_.wants(s.nodes[where.node]);
+    const auto parts = std::make_shared<const selected_parts>(plan_.selected, found.value(), *names_);
+    if (!known_ && parts->has_nodes())
+        for (const std::string& line : parts->notes()) listener_.on_problem(line);
+    how.wants = [parts](const discovery::subnet& s, discovery::port_ref where) {
+        return s.at(where).info.has_value() && parts->port(s, where);
     };
     auto next = std::make_unique<known_subnet>(in_.schedule(), std::move(found).value(), how);
     auto last = std::exchange(known_, std::move(next));

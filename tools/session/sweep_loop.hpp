@@ -2,6 +2,7 @@
 // sweep_loop.hpp - runs sweeps at their times, and rediscovers the subnet when it has changed. Does not depend on a text format.
 #pragma once
 #include "session/report.hpp"
+#include "session/selection.hpp"
 #include "session/sweep_files.hpp"
 #include <comad/coro/detail/periods.hpp>
 #include <comad/counters/formats.hpp>
@@ -29,7 +30,7 @@ struct sweep_config {
     /// The interval between checks for changes of the subnet; 0: never.
     std::chrono::nanoseconds refresh{};
     comad::discovery::change_source refresh_by = comad::discovery::change_source::switches; ///< must not be automatic
-    std::function<bool(const comad::discovery::node&)> wants;
+    subnet_selection selected;
     comad::counters::port_detail_set details;
     bool reads_ticks = false;            ///< as in counters::sweep_options
     comad::counters::counter_set clears; ///< cleared after they were read

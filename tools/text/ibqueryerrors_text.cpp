@@ -105,14 +105,32 @@ bool error_rules::is_any_over(const counters::counter_values& values) const {
     return is_any;
 }
 
+namespace {
+
+/// Returns a table whose columns are members of the JSON objects.
+csv_table errors_table() {
+    std::vector<std::string> names{"nodeType", "nodeGUID", "description", "portGUID", "LID", "port"};
+    for_each_counter([&](counter c) {
+        names.push_back(fmt::format("{}/{}:{}", has_threshold(c) ? "errors" : "data", name_of(c), name_of(c)));
+    });
+    names.insert(names.end(), {"pegged", "link/peer/nodeGUID:peer_nodeGUID", "link/peer/description:peer_description",
+                               "link/peer/port:peer_port"});
+    const std::vector<std::string_view> columns(names.begin(), names.end());
+    return csv_table(columns);
+}
+
+} // namespace
+
 // ---- the report ------------------------------------------------------------------------------------------------------
 
 error_report::error_report(const discovery::subnet& s, const discovery::node_names& names, const error_rules& rules,
                            const report_choice& choice)
-    : subnet_(s), groups_(discovery::group_nodes(s)), names_(names), rules_(rules), choice_(choice) {}
+    : subnet_(s), groups_(discovery::group_nodes(s)), names_(names), rules_(rules), choice_(choice),
+      table_(errors_table()) {}
 
 std::string error_report::of(const counters::sweep& all) {
     text_.clear();
+    table_ = errors_table();
     const reading* sum = all.sums.data();
     const reading* const last_sum = sum + all.sums.size();
     const reading* const end = all.ports.data() + all.ports.size();
@@ -123,6 +141,7 @@ std::string error_report::of(const counters::sweep& all) {
         add_node(sum != last_sum && sum->where.node == node && sum->valid ? sum : nullptr, first, next);
         first = next;
     }
+    if (choice_.csv) return table_.text();
     add_summary(all.failures.size());
     return std::move(text_);
 }
@@ -150,9 +169,9 @@ void error_report::add_errors(const reading& l, bool& has_head) {
     const bool is_sum = l.where.port == counters::all_ports;
     if (!has_head) ++bad_nodes_;
     if (!is_sum) ++bad_ports_;
-    if (choice_.json) {
+    if (choice_.json || choice_.csv) {
         has_head = true;
-        return add_json(l);
+        return add_row(l);
     }
     const std::string name = names_.of(node);
     if (!has_head)
@@ -176,7 +195,7 @@ void error_report::add_errors(const reading& l, bool& has_head) {
 }
 
 void error_report::add_data(const reading& l, bool& has_head) {
-    if (choice_.json) return add_json(l);
+    if (choice_.json || choice_.csv) return add_row(l);
     const discovery::node& node = subnet_.nodes[l.where.node];
     if (!has_head)
         text_ += fmt::format("Data Counters for 0x{:x} \"{}\"\n", value(node.info.nodeGUID), names_.of(node));
@@ -199,10 +218,15 @@ void error_report::add_line(const reading& l, iba::guid GUID, const std::string&
                          is_known ? format_peer(subnet_, names_, l.where, true, groups_) : std::string(no_peer_text));
 }
 
-void error_report::add_json(const reading& l) {
+void error_report::add_row(const reading& l) {
     const bool is_sum = l.where.port == counters::all_ports;
-    const bool is_switch = subnet_.nodes[l.where.node].is_switch();
-    if (is_sum && !is_switch) return;
+    if (is_sum && !subnet_.nodes[l.where.node].is_switch()) return;
+    if (choice_.csv) table_.add(json_of(l));
+    else text_ += json_line(json_of(l));
+}
+
+nlohmann::ordered_json error_report::json_of(const reading& l) const {
+    const bool is_sum = l.where.port == counters::all_ports;
     const counters::counter_values& values = l.counters.counters;
     nlohmann::ordered_json line = place_json(subnet_, is_sum ? port_ref{l.where.node, 0} : l.where, names_);
     line["port"] = l.where.port;
@@ -218,7 +242,7 @@ void error_report::add_json(const reading& l) {
     add_details<pm::PortXmitDiscardDetails>(line, l);
     if (choice_.links && !is_sum && subnet_.at(l.where).info)
         line["link"] = link_json(subnet_, l.where, names_, groups_);
-    text_ += json_line(line);
+    return line;
 }
 
 void error_report::add_summary(std::size_t failures) {

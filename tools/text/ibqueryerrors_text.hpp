@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: MIT
-// ibqueryerrors_text.hpp - compares a sweep with thresholds, and formats the result as ibqueryerrors of infiniband-diags does, or as lines
-// of JSON. Sends nothing.
+// ibqueryerrors_text.hpp - compares a sweep with thresholds, and formats the result as ibqueryerrors of infiniband-diags does, as lines
+// of JSON, or as CSV. Sends nothing.
 #pragma once
 #include "input/error_thresholds.hpp"
+#include "text/csv_table.hpp"
 #include <comad/counters/formats.hpp>
 #include <comad/counters/sweep.hpp>
 #include <comad/discovery/chassis/detail/chassis.hpp>
@@ -32,6 +33,7 @@ struct report_choice {
     bool data_only = false; ///< report packets and data of all ports, and no errors
     bool links = false;     ///< include the neighbor of each port
     bool json = false;
+    bool csv = false; ///< one line per port, and no summary
     /// The counters are increases since this sweep; nullopt: they are totals.
     std::optional<comad::counters::earlier_sweep> since = {};
 };
@@ -54,7 +56,8 @@ private:
     void add_errors(const comad::counters::reading&, bool& has_head);
     void add_data(const comad::counters::reading&, bool& has_head);
     void add_line(const comad::counters::reading&, comad::iba::guid, const std::string& counters);
-    void add_json(const comad::counters::reading&);
+    nlohmann::ordered_json json_of(const comad::counters::reading&) const;
+    void add_row(const comad::counters::reading&);
     void add_summary(std::size_t failures);
 
     const comad::discovery::subnet& subnet_;
@@ -63,6 +66,7 @@ private:
     const error_rules& rules_;
     const report_choice& choice_;
     std::string text_;
+    csv_table table_;
     unsigned nodes_ = 0, bad_nodes_ = 0, ports_ = 0, bad_ports_ = 0;
 };
 

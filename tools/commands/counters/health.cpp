@@ -4,6 +4,8 @@
 #include "command.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
+#include "session/selection.hpp"
+#include "text/csv_table.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/subnet_missing.hpp"
@@ -32,7 +34,8 @@ using rule = counters::health_finding::rule;
 struct health_settings {
     std::string rules, name_map, length = "10s";
     unsigned top = 0; ///< print only the worst cables; 0: all
-    bool details = false, json = false;
+    selection_options selected;
+    bool details = false, json = false, csv = false;
 };
 
 /// The two sweeps, and what the report needs to describe them.
@@ -235,6 +238,16 @@ std::string as_json(const health_report& x) {
     return text;
 }
 
+// ---- CSV -------------------------------------------------------------------------------------------------------------
+
+/// Returns one line for each finding: the members of the JSON objects.
+std::string as_csv(const health_report& x) {
+    csv_table table({"severity", "nodeGUID", "description", "port", "rule", "counter", "counted", "at_least",
+                     "interval_seconds", "per_seconds", "measured", "limit", "limit_of"});
+    for (const health_finding& v : x.findings) table.add(finding_json(x, v));
+    return table.text();
+}
+
 // ---- sweeps ----------------------------------------------------------------------------------------------------------
 
 bool is_at_same_port(const discovery::failure& a, const discovery::failure& b) {
@@ -276,13 +289,18 @@ private:
 /// Sweeps the counters twice, and rates the links.
 query_task<report> examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
                            const counters::health_rules& rules, const discovery::node_names& names,
-                           examination_progress& progress) {
+                           const subnet_selection& selected, examination_progress& progress) {
     const auto found = co_await discover_subnet(in);
     if (!found) refuse_silent_port(found.error(), in.options());
     const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
     how.reads_ticks = !rules.congestion.empty();
+    const selected_parts parts(selected, known, names);
+    parts.require_nodes();
+    how.wants = [&parts](const discovery::subnet& all, port_ref where) {
+        return all.at(where).info.has_value() && parts.link(all, where);
+    };
     counters::sweeper sweeper(in.schedule(), known, how);
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
@@ -296,7 +314,8 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     x.printed = s.top == 0 ? x.cables.size() : std::min<std::size_t>(x.cables.size(), s.top);
     x.is_complete = known.complete() && x.failures.empty();
     report all;
-    all.text = s.json ? as_json(x) : as_text(x, s.details);
+    all.text = s.json ? as_json(x) : s.csv ? as_csv(x) : as_text(x, s.details);
+    all.notes = parts.notes();
     all.missing = all_missing(known, x.failures);
     all.is_any_bad = x.count(severity::critical) + x.count(severity::error) > 0;
     co_return all;
@@ -307,9 +326,10 @@ int run_health(const health_settings& s, const global_options& options) {
     const counters::health_rules rules =
         s.rules.empty() ? counters::default_rules() : counters::read_health_rules(s.rules);
     const discovery::node_names names = read_node_names(s.name_map);
+    const subnet_selection selected(s.selected);
     examination_progress progress(length);
     return run_query(
-        options, nullptr, [&](session& in) { return examine(in, s, length, rules, names, progress); },
+        options, nullptr, [&](session& in) { return examine(in, s, length, rules, names, selected, progress); },
         [&] { return progress.text(); });
 }
 
@@ -326,7 +346,9 @@ command health_command() {
                 takes.option("--top", s->top).range(1, 1'000'000);
                 takes.flag("--details", s->details);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json);
+                const argument& json = takes.flag("--json", s->json);
+                takes.flag("--csv", s->csv).excludes(json);
+                add_selection_options(takes, s->selected);
                 return [s](const global_options& options) { return run_health(*s, options); };
             }};
 }

@@ -7,6 +7,7 @@
 #include "session/calendar_time.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
+#include "session/selection.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
 #include "session/sweep_files.hpp"
@@ -42,10 +43,11 @@ constexpr const char* thresholds_file = "/etc/infiniband-diags/error_thresholds"
 struct ibqueryerrors_settings {
     std::string GUID, route, name_map, thresholds, load_cache, since, save;
     std::vector<std::string> suppressed;
+    selection_options selected;
     unsigned outstanding = 0; ///< 0: use the global option
     bool skip_sl = false, links = false, data = false, data_only = false, details = false;
     bool only_switches = false, only_cas = false, only_routers = false;
-    bool clear_errors = false, clear_counts = false, json = false;
+    bool clear_errors = false, clear_counts = false, json = false, csv = false;
 };
 
 /// The parsed command line.
@@ -57,6 +59,7 @@ struct ibqueryerrors_plan {
     std::vector<std::string> notes;
     std::optional<earlier_run> since;
     std::unique_ptr<sweep_saver> save;
+    subnet_selection selected;
 
     /// Returns whether the counters of all ports are needed, and not only sums.
     bool reads_all_ports() const { return since || save; }
@@ -70,11 +73,12 @@ void load_thresholds(error_rules& rules, const std::string& file) {
 ibqueryerrors_plan make_plan(const ibqueryerrors_settings& s) {
     ibqueryerrors_plan p{read_place(s.GUID, s.route),
                          {},
-                         {s.data, s.data_only, s.links, s.json, {}},
+                         {s.data, s.data_only, s.links, s.json, s.csv, {}},
                          read_node_names(s.name_map),
                          {},
                          {},
-                         {}};
+                         {},
+                         subnet_selection(s.selected)};
     if (!s.since.empty()) p.since.emplace(s.since);
     if (!s.save.empty()) p.save = std::make_unique<sweep_saver>(s.save);
     for (const std::string& name : s.suppressed) {
@@ -122,13 +126,17 @@ public:
         counters::sweep swept; ///< with --since: the increases
         std::string no_sls;    ///< why no SLs are known
         std::optional<counters::earlier_sweep> since;
+        std::vector<std::string> notes{};
     };
     coro::task<mad::result<outcome>> run() {
         BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
-        outcome all{std::move(found), {}, {}, {}};
+        outcome all{std::move(found), {}, {}, {}, {}};
         if (plan_.since) plan_.since->check(all.found);
         if (plan_.save) plan_.save->check(all.found);
         only_ = node_at(all.found, plan_.where);
+        parts_.emplace(plan_.selected, all.found, plan_.names);
+        parts_->require_nodes();
+        all.notes = parts_->notes();
         if (!settings_.skip_sl) {
             auto sls = co_await query_sls(all.found);
             if (sls) sls_ = std::move(sls).value();
@@ -186,7 +194,7 @@ private:
         how.patience = mad::duration(0); // use the time limit of the schedule: no later sweep repeats the query
         how.wants = [this](const subnet& s, port_ref where) {
             if (only_ && where.node != *only_) return false;
-            return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]);
+            return s.at(where).info.has_value() && is_wanted(settings_, s.nodes[where.node]) && parts_->port(s, where);
         };
         how.complete_path = [this](mad::IBPath path, port_ref) {
             const auto found = sls_.find(path.DLID);
@@ -221,6 +229,7 @@ private:
     discovery::discovery_progress discovered_;
     std::size_t read_ = 0; // number of ports
     std::optional<u32> only_;
+    std::optional<selected_parts> parts_;
     service_levels sls_;
 };
 
@@ -230,7 +239,7 @@ private:
 query_task<report> make_report(session& in, error_sweep& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, swept, no_sls, since] = all.value();
+    const auto& [found, swept, no_sls, since, unmatched] = all.value();
     report_choice choice = p.choice;
     choice.since = since;
     error_report errors(found, p.names, p.rules, choice);
@@ -238,6 +247,7 @@ query_task<report> make_report(session& in, error_sweep& queries, const ibquerye
     r.text = errors.of(swept);
     r.missing = all_missing(found, swept.failures);
     r.notes = p.notes;
+    r.notes.insert(r.notes.end(), unmatched.begin(), unmatched.end());
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
     r.is_any_bad = errors.bad_ports() != 0;
@@ -286,7 +296,9 @@ command ibqueryerrors_command() {
                 takes.ignored_flag("-R,--GNDN");
                 takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json);
+                const argument& json = takes.flag("--json", s->json);
+                takes.flag("--csv", s->csv).excludes(json);
+                add_selection_options(takes, s->selected);
                 add_load_cache_option(takes, s->load_cache);
                 return [s](const global_options& options) { return run_ibqueryerrors(*s, options); };
             }};

@@ -15,10 +15,8 @@
 #include "session/sweep_loop.hpp"
 #include "text/output.hpp"
 #include <comad/counters/health.hpp>
-#include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/suggest_names.hpp>
 #include <comad/iba/detail/text.hpp>
-#include <comad/iba/parse.hpp>
 
 #include <boost/asio/post.hpp>
 #include <boost/asio/signal_set.hpp>
@@ -27,7 +25,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <fnmatch.h>
 #include <memory>
 #include <optional>
 #include <unistd.h>
@@ -43,7 +40,8 @@ struct sweep_settings {
                        save, metrics;
     std::vector<std::string> known;
     u64 count = 0;
-    std::vector<std::string> guids, patterns, types, details, resets;
+    std::vector<std::string> details, resets;
+    selection_options selected;
     std::size_t top = 0;
     bool json = false, csv = false, watch = false, on_scrape = false;
 };
@@ -57,38 +55,12 @@ struct sweep_run_config {
     output_config out;
 };
 
-/// Selects nodes by GUID, name pattern and type. An empty list selects all nodes.
-struct node_filter {
-    std::vector<iba::guid> guids;
-    std::vector<std::string> patterns;
-    std::vector<iba::NodeType> types;
-
-    bool operator()(const discovery::node& n, const discovery::node_names& names) const {
-        const auto has = [](const auto& list, const auto& value) {
-            return list.empty() || std::find(list.begin(), list.end(), value) != list.end();
-        };
-        const std::string name = names.of(n);
-        const bool fits = patterns.empty() || std::any_of(patterns.begin(), patterns.end(), [&](const std::string& p) {
-                              return ::fnmatch(p.c_str(), name.c_str(), 0) == 0;
-                          });
-        return fits && has(guids, n.info.nodeGUID) && has(types, n.info.nodeType);
-    }
-};
-
 counters::counter read_counter(const std::string& option, const std::string& name) {
     if (const auto c = counters::counter_named(name)) return *c;
     const auto all = counters::counter_names();
     const std::vector<std::string_view> known(all.begin(), all.end());
     throw usage_error(fmt::format("{}: unknown counter {}; the nearest are {} (see 'ibtool sweep --help' for all)",
                                   option, iba::as_given(name), iba::most_similar(name, known)));
-}
-
-iba::guid read_wanted_guid(const std::string& text) {
-    const auto GUID = iba::parse_guid(text);
-    if (!GUID)
-        throw usage_error(fmt::format("--guid: invalid GUID {}; expected 0002:c903:0000:1491 or 0x2c90300001491",
-                                      iba::as_given(text)));
-    return *GUID;
 }
 
 /// Parses the value of --reset.
@@ -123,8 +95,8 @@ std::optional<counters::row_order> order_named(const std::string& name) {
     return std::nullopt;
 }
 
-/// Returns the plan. `names` must outlive it.
-sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared_names& names) {
+/// Returns the plan.
+sweep_config make_sweep_config(const sweep_settings& s) {
     using namespace std::chrono_literals;
     sweep_config p;
     p.count = s.count;
@@ -142,12 +114,9 @@ sweep_config make_sweep_config(const sweep_settings& s, const sweep_loop::shared
     p.refresh_by = s.refresh_by == "sa" ? discovery::change_source::sa : discovery::change_source::switches;
     p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
-    node_filter wanted{{}, s.patterns, {}};
-    for (const std::string& text : s.guids) wanted.guids.push_back(read_wanted_guid(text));
-    for (const std::string& name : s.types) wanted.types.push_back(discovery::node_type_named(name));
     if (!s.since.empty()) p.since = std::make_shared<const earlier_run>(s.since);
     if (!s.save.empty()) p.save = std::make_shared<sweep_saver>(s.save);
-    p.wants = [wanted = std::move(wanted), &names](const discovery::node& n) { return wanted(n, *names); };
+    p.selected = subnet_selection(s.selected);
     return p;
 }
 
@@ -184,7 +153,7 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     p.name_map = s.name_map;
     p.auth_file = s.auth_file;
     p.names = read_names(s.name_map);
-    p.sweeps = make_sweep_config(s, p.names);
+    p.sweeps = make_sweep_config(s);
     output_config& out = p.out;
     out.form = read_form(s);
     out.file = s.file;
@@ -205,7 +174,7 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     constexpr std::chrono::hours ten_years(24 * 3653);
     if (!s.forget.empty()) out.forget = parse_duration(s.forget, ten_years);
     p.known = s.known;
-    out.wants = p.sweeps.wants;
+    out.wants = [&p](const discovery::node& n) { return p.sweeps.selected.wants(n, *p.names); };
     if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
     p.sweeps.reads_ticks = p.sweeps.is_lasting() || !out.listen.empty() || !out.file.empty();
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
@@ -451,11 +420,9 @@ command sweep_command() {
                 takes.option("--refresh-by", s->refresh_by).one_of({"smp", "sa"});
                 takes.option("--details", s->details);
                 takes.option("--reset", s->resets);
-                takes.option("--guid", s->guids);
-                takes.option("--name", s->patterns);
-                takes.option("--type", s->types).one_of({"switch", "ca", "router"});
                 const argument& since = takes.option("--since", s->since).file(file_use::read_regular);
                 takes.option("--save", s->save).file(file_use::cached);
+                add_selection_options(takes, s->selected);
                 takes.option("--top", s->top);
                 takes.option("--by", s->by);
                 add_name_map_option(takes, s->name_map, file_use::read_again);

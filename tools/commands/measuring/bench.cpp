@@ -6,6 +6,7 @@
 #include "commands/measuring/bench_text.hpp"
 #include "input/request.hpp"
 #include "input/split_text.hpp"
+#include "session/node_name_map.hpp"
 #include "session/target.hpp"
 #include "text/output.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -27,6 +28,7 @@ struct bench_settings {
     std::vector<std::string> targets;
     target_options kind;
     target_choice discovered;
+    selection_options selected;
     std::string rpc = "SubnGet", attribute = "SMPNodeInfo", windows = "1,2,4,8,16,32,64,128,256,512";
     std::vector<std::string> fields;
     u32 modifier = 0;
@@ -48,9 +50,11 @@ request make_query(const bench_settings& s) {
     if (r.payload.size() > payload_size)
         throw usage_error(fmt::format("bench cannot send {}: it does not fit in one MAD", r.attribute->info->name));
     if (s.discovered.discovers() && !s.targets.empty())
-        throw usage_error("targets exclude --all, --switches and --CAs; give only one of them");
+        throw usage_error(
+            "targets exclude --all, --switches, --CAs and the options that select nodes; give only one of them");
     if (s.discovered.discovers() && is_sa(r))
-        throw usage_error("--all, --switches and --CAs are not supported by SubnAdmGet: it queries only the SA");
+        throw usage_error("--all, --switches, --CAs and the selection of nodes are not supported by SubnAdmGet: it "
+                          "queries only the SA");
     return r;
 }
 
@@ -220,6 +224,8 @@ command bench_command() {
                 takes.flag("--all", s->discovered.all);
                 takes.flag("--switches", s->discovered.switches);
                 takes.flag("--CAs", s->discovered.cas);
+                add_selection_options(takes, s->selected);
+                add_name_map_option(takes, s->discovered.name_map);
                 takes.option("--rpc", s->rpc).shows_default();
                 takes.option("--attribute", s->attribute).shows_default();
                 takes.option("-f,--field", s->fields).one_each();
@@ -231,7 +237,10 @@ command bench_command() {
                 takes.option("-c,--count", s->count).excludes(*takes.find("--duration")).range(1, 1000000000);
                 add_time_option(takes, "--warm-up", s->warm_up);
                 takes.flag("--json", s->json);
-                return [s](const global_options& options) { return run_bench(*s, options); };
+                return [s](const global_options& options) {
+                    s->discovered.selected = subnet_selection(s->selected);
+                    return run_bench(*s, options);
+                };
             }};
 }
 

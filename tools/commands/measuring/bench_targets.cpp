@@ -3,6 +3,7 @@
 #include "commands/measuring/bench_targets.hpp"
 
 #include "comad.hpp"
+#include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "session/target.hpp"
 #include "text/subnet_missing.hpp"
@@ -27,10 +28,15 @@ coro::task<std::vector<command_target>> discover_targets(session& in, const targ
     if (!found) refuse_silent_port(found.error(), in.options());
     const discovery::subnet& subnet = found.value();
     problems = all_missing(subnet);
+    const selected_parts parts(which.selected, subnet, read_node_names(which.name_map));
+    parts.require_nodes();
+    for (const std::string& line : parts.notes()) print_message("{}", line);
     std::vector<command_target> targets;
     for (u32 i = 0; i < subnet.nodes.size(); ++i) {
         const discovery::node& n = subnet.nodes[i];
-        if (!which.all && !(which.switches && n.is_switch()) && !(which.cas && n.info.nodeType == iba::NodeType::CA))
+        if (!parts.node(i)) continue;
+        if (which.has_kind() && !which.all && !(which.switches && n.is_switch()) &&
+            !(which.cas && n.info.nodeType == iba::NodeType::CA))
             continue;
         const command_target target = by_lid ? lid_of(subnet, i) : command_target({n.route, std::nullopt});
         if (by_lid && mad::headers_of(target.path).DLID == iba::lid{})

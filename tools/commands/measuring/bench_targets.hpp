@@ -3,6 +3,7 @@
 // Measures nothing.
 #pragma once
 #include "commands/measuring/bench_text.hpp"
+#include "session/selection.hpp"
 #include "session/session.hpp"
 #include "session/target.hpp"
 
@@ -15,7 +16,12 @@ struct target_choice {
     bool all = false, switches = false, cas = false;
     bool by_lid = false; ///< send SMPs by LID instead of by directed route
 
-    bool discovers() const noexcept { return all || switches || cas; }
+    std::string name_map{}; ///< file with the names of nodes; empty: as read_node_names()
+    /// Selects some of these nodes. If it does not select everything, nodes of all kinds are targets, unless kinds are given.
+    subnet_selection selected{};
+
+    bool has_kind() const noexcept { return all || switches || cas; }
+    bool discovers() const noexcept { return has_kind() || !selected.is_all(); }
 };
 
 /// Queries each target once: the discovered ones if any kind of node is selected, else the named ones. Targets with a correct reply

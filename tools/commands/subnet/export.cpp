@@ -2,10 +2,10 @@
 // export.cpp - export: converts a subnet, discovered or from a topology file, to the format of another program.
 #include "comad.hpp"
 #include "command.hpp"
-#include "input/name_pattern.hpp"
 #include "session/node_name_map.hpp"
 #include "session/report.hpp"
 #include "session/run_on_subnet.hpp"
+#include "session/selection.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
@@ -29,7 +29,8 @@ namespace {
 
 /// The command line of export.
 struct export_settings {
-    std::string format, topology, name_map, file, only, without, definitions;
+    std::string format, topology, name_map, file, definitions;
+    selection_options selected;
     bool errors = false;
 
     bool is_for_scheduler() const;
@@ -39,7 +40,7 @@ struct export_settings {
 struct scheduler_format {
     std::string_view name;
     discovery::export_text (*make)(const discovery::subnet&, const discovery::node_names&,
-                                   const discovery::name_selection&);
+                                   const discovery::node_selection&);
 };
 constexpr std::array<scheduler_format, 4> scheduler_formats{{{"slurm", discovery::format_slurm_conf},
                                                              {"slurm-yaml", discovery::format_slurm_yaml},
@@ -54,15 +55,19 @@ const scheduler_format* find_scheduler_format(std::string_view name) {
 bool export_settings::is_for_scheduler() const { return find_scheduler_format(format) != nullptr; }
 
 /// Returns the text for a scheduler. Prints on stderr what its format cannot express.
-std::string format_for_scheduler(const export_settings& settings, const discovery::subnet& s,
-                                 const discovery::node_names& names) {
-    const discovery::name_selection selected{read_name_pattern("--only", settings.only),
-                                             read_name_pattern("--without", settings.without)};
-    discovery::export_text made = find_scheduler_format(settings.format)->make(s, names, selected);
-    if (made.hosts == 0 && (selected.only || selected.without))
-        throw std::runtime_error(
-            "nothing to export: --only and --without select no host; their expressions must match names as ibhosts and "
-            "ibswitches print them");
+std::string format_for_scheduler(const std::string& format, const discovery::subnet& s,
+                                 const discovery::node_names& names, const subnet_selection& what) {
+    const selected_parts parts(what, s, names);
+    parts.require_nodes();
+    discovery::node_selection selected;
+    if (!what.is_all()) {
+        const auto index_of = [&s](const discovery::node& n) { return static_cast<u32>(&n - s.nodes.data()); };
+        selected.only = [&parts, index_of](const discovery::node& n) { return parts.node(index_of(n)); };
+        selected.without = [&](const discovery::node& n) { return what.excludes(n, names); };
+    }
+    discovery::export_text made = find_scheduler_format(format)->make(s, names, selected);
+    if (made.hosts == 0 && !what.is_all())
+        throw std::runtime_error("nothing to export: the options select no host, and no switch of a host");
     for (const std::string& note : made.notes) print_message("{}", note);
     return std::move(made.text);
 }
@@ -83,9 +88,17 @@ std::string format_for_ibutils(const export_settings& settings, const discovery:
     return std::move(made.topology);
 }
 
+/// Returns the part of a subnet that is exported.
+discovery::subnet exported_part(const export_settings& settings, const discovery::subnet& s,
+                                const discovery::node_names& names, const subnet_selection& what,
+                                std::vector<std::string>* notes) {
+    if (settings.is_for_scheduler()) return s; // a topology has the switches above the selected hosts, too
+    return reduced(s, what, names, notes, settings.format == "json" || settings.format == "topology");
+}
+
 /// Returns the text in the requested format. Prints on stderr what the format cannot express.
 std::string exported(const export_settings& settings, const discovery::subnet& s, const discovery::node_names& names,
-                     const counters::sweep* errors) {
+                     const subnet_selection& what, const counters::sweep* errors = nullptr) {
     const std::string& format = settings.format;
     if (format == "json") return discovery::json_text(s);
     if (format == "topology") return discovery::format_topology(s, names, {});
@@ -97,7 +110,7 @@ std::string exported(const export_settings& settings, const discovery::subnet& s
     if (format == "svg") return discovery::format_svg(s, names);
     if (format == "cables") return discovery::format_cabling_plan(s, names);
     if (format == "html") return subnet_page(s, names, errors);
-    return format_for_scheduler(settings, s, names);
+    return format_for_scheduler(settings.format, s, names, what);
 }
 
 /// Sweeps the error counters. This coroutine owns the sweeper, to which the task of sweeper.run() refers.
@@ -111,28 +124,33 @@ comad::coro::task<counters::sweep> sweep_errors(session& in, const discovery::su
 
 /// Sweeps the error counters, and exports the subnet with them.
 comad::coro::task<report> with_errors(session& in, const discovery::subnet& found, const export_settings& s,
-                                      const discovery::node_names& names) {
-    const counters::sweep errors = co_await sweep_errors(in, found);
+                                      const discovery::node_names& names, const subnet_selection& what) {
     report made;
-    for (const discovery::failure& g : errors.failures) made.missing.push_back(missing_of(found, g));
-    made.text = exported(s, found, names, &errors);
+    const discovery::subnet part = exported_part(s, found, names, what, &made.notes);
+    const counters::sweep errors = co_await sweep_errors(in, part);
+    for (const discovery::failure& g : errors.failures) made.missing.push_back(missing_of(part, g));
+    made.text = exported(s, part, names, what, &errors);
     if (!s.file.empty()) write_output(std::exchange(made.text, {}), s.file);
     co_return made;
 }
 
 int run_export(const export_settings& s, const global_options& options) {
     const discovery::node_names names = read_node_names(s.name_map);
+    const subnet_selection what(s.selected);
+    const auto make = [&](const discovery::subnet& found, u64) {
+        report made;
+        const discovery::subnet part = exported_part(s, found, names, what, &made.notes);
+        made.text = exported(s, part, names, what);
+        return made;
+    };
     if (!s.topology.empty()) {
         const discovery::subnet read = read_subnet(s.topology, options, discovery::described_order::discovery);
-        write_output(exported(s, read, names, nullptr), s.file);
-        return complete;
+        return finish(make(read, 0), session_end(options), s.file);
     }
     if (s.errors)
-        return run_on_subnet(
-            options, [&](session& in, const discovery::subnet& found) { return with_errors(in, found, s, names); });
-    const auto make = [&](const discovery::subnet& found, u64) {
-        return report{.text = exported(s, found, names, nullptr)};
-    };
+        return run_on_subnet(options, [&](session& in, const discovery::subnet& found) {
+            return with_errors(in, found, s, names, what);
+        });
     return run_on_subnet(options, subnet_printer{.make = make, .file = s.file});
 }
 
@@ -148,8 +166,7 @@ command export_command() {
                 takes.flag("--json", [s] { s->format = "json"; });
                 const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
                 takes.flag("--errors", s->errors).excludes(topology);
-                takes.option("--only", s->only);
-                takes.option("--without", s->without);
+                add_selection_options(takes, s->selected);
                 takes.option("--ibnl", s->definitions);
                 add_name_map_option(takes, s->name_map);
                 return [s](const global_options& options) {
@@ -158,12 +175,8 @@ command export_command() {
                             "--format is missing; expected json, topology, dot, graphml, csv, lst, ibdm, slurm, "
                             "slurm-yaml, topograph, flux, svg, html or cables");
                     if (s->errors && s->format != "html") throw usage_error("--errors requires --format html");
-                    if (!s->is_for_scheduler() && !(s->only.empty() && s->without.empty()))
-                        throw usage_error("--only and --without require --format slurm, slurm-yaml, topograph or flux");
                     if (!s->definitions.empty() && s->format != "ibdm")
                         throw usage_error("--ibnl requires --format ibdm");
-                    read_name_pattern("--only", s->only); // reports an invalid expression before anything is sent
-                    read_name_pattern("--without", s->without);
                     return run_export(*s, options);
                 };
             }};

@@ -5,8 +5,10 @@
 #include "input/split_text.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
+#include "session/selection.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_place.hpp"
+#include "text/csv_table.hpp"
 #include "text/json.hpp"
 #include "text/link_json.hpp"
 #include "text/link_text.hpp"
@@ -43,7 +45,8 @@ struct iblinkinfo_settings {
     unsigned hops = 0;        ///< 0: the same as without the option, as in infiniband-diags
     unsigned outstanding = 0; ///< 0: use the global option
     bool whole_part = false, only_down = false, only_up = false, guids = false, by_line = false, additional = false,
-         json = false;
+         json = false, csv = false;
+    selection_options selected;
     bool only_switches = false, only_cas = false;
 };
 
@@ -80,14 +83,14 @@ bool is_wanted(const iblinkinfo_settings& how, const iba::smp::PortInfo& port) {
 
 /// Returns the indices of the selected nodes, in the order of the subnet.
 std::vector<u32> wanted_nodes(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
-                              const node_names& names) {
+                              const node_names& names, const selected_parts& parts) {
     std::vector<bool> is_in(s.nodes.size(), true);
     const std::optional<u32> start = node_at(s, where, names);
     if (start && !how.whole_part) is_in = within(s, *start, 0);
     else if (start || how.hops) is_in = within(s, start.value_or(0), std::max(how.hops, 1u));
     std::vector<u32> nodes;
     for (u32 n = 0; n < s.nodes.size(); ++n)
-        if (is_in[n] && is_wanted(how, s.nodes[n])) nodes.push_back(n);
+        if (is_in[n] && parts.node(n) && is_wanted(how, s.nodes[n])) nodes.push_back(n);
     return nodes;
 }
 
@@ -102,11 +105,12 @@ std::string head_of(const node& n, const node_names& names) {
 struct described_links {
     const subnet& s;
     const node_names& names;
+    const selected_parts parts;
     const discovery::system_groups groups = discovery::group_nodes(s);
 };
 
 std::string link_line(const iblinkinfo_settings& how, const described_links& all, port_ref r) {
-    const auto& [s, names, groups] = all;
+    const auto& [s, names, parts, groups] = all;
     const node& n = s.nodes[r.node];
     std::string front = "      ";
     if (how.by_line) front = fmt::format("0x{:016x} \"{:>30}\" ", value(s.at(r).portGUID), names.of(n));
@@ -115,10 +119,34 @@ std::string link_line(const iblinkinfo_settings& how, const described_links& all
                        format_link(s, r, how.additional), format_peer(s, names, r, how.by_line || how.guids, groups));
 }
 
-std::string json_of(const described_links& all, port_ref r) {
+nlohmann::ordered_json json_of(const described_links& all, port_ref r) {
     nlohmann::ordered_json line = place_json(all.s, r, all.names);
     line.update(link_json(all.s, r, all.names, all.groups));
-    return json_line(line);
+    return line;
+}
+
+/// Returns the columns of --csv: members of the JSON objects.
+csv_table link_table() {
+    return csv_table({"nodeType",
+                      "nodeGUID",
+                      "description",
+                      "portGUID",
+                      "LID",
+                      "port",
+                      "portState",
+                      "portPhysicalState",
+                      "linkWidthActive",
+                      "linkSpeedActive",
+                      "linkWidthPossible",
+                      "linkSpeedPossible",
+                      "linkWidthOtherEnd",
+                      "linkSpeedOtherEnd",
+                      "peer/nodeType",
+                      "peer/nodeGUID",
+                      "peer/description",
+                      "peer/portGUID",
+                      "peer/LID",
+                      "peer/port"});
 }
 
 /// Returns whether the port is down in both subnets. Returns false if `other` is null.
@@ -132,25 +160,27 @@ bool is_down_too(const subnet* other, const subnet& s, port_ref r) {
 }
 
 /// Formats the links of the selected nodes.
-std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const subnet& s,
-                      const node_names& names, const global_options& options) {
+std::string report_of(const iblinkinfo_settings& how, const subnet_place& where, const described_links& links,
+                      const global_options& options) {
+    const auto& [s, names, parts, groups] = links;
     std::optional<subnet> filter;
     if (!how.filter.empty()) filter = read_subnet_file(how.filter, options).found;
-    const described_links links{s, names};
     std::string text;
-    for (const u32 n : wanted_nodes(how, where, s, names)) {
-        bool has_head = how.by_line || how.json;
+    csv_table table = link_table();
+    for (const u32 n : wanted_nodes(how, where, s, names, parts)) {
+        bool has_head = how.by_line || how.json || how.csv;
         for (unsigned number = 1; number < s.nodes[n].ports.size(); ++number) {
             const port_ref r{n, static_cast<u8>(number)};
             const auto& info = s.at(r).info;
-            if (!info || !is_wanted(how, *info)) continue;
+            if (!info || !is_wanted(how, *info) || !parts.link_end(s, r)) continue;
             if (!has_head) text += head_of(s.nodes[n], names);
             has_head = true;
             if (is_down_too(filter ? &*filter : nullptr, s, r)) continue;
-            text += how.json ? json_of(links, r) : link_line(how, links, r);
+            if (how.csv) table.add(json_of(links, r));
+            else text += how.json ? json_line(json_of(links, r)) : link_line(how, links, r);
         }
     }
-    return text;
+    return how.csv ? table.text() : text;
 }
 
 // ---- comparison ------------------------------------------------------------------------------------------------------
@@ -173,12 +203,13 @@ link_checks read_link_checks(const std::string& words) {
 /// the new one with `> `.
 class link_comparison {
 public:
-    link_comparison(const iblinkinfo_settings& how, const subnet& was, const subnet& is, const node_names& names)
-        : how_(how), was_(was), is_(is), names_(names), old_links_{was, names}, new_links_{is, names} {}
+    link_comparison(const iblinkinfo_settings& how, const described_links& old_links, const described_links& new_links)
+        : how_(how), was_(old_links.s), is_(new_links.s), names_(new_links.names), old_links_(old_links),
+          new_links_(new_links) {}
 
     std::string run(const subnet_place& where) {
-        for (const u32 n : wanted_nodes(how_, where, was_, names_)) compare(n);
-        for (const u32 n : wanted_nodes(how_, where, is_, names_))
+        for (const u32 n : wanted_nodes(how_, where, was_, names_, old_links_.parts)) compare(n);
+        for (const u32 n : wanted_nodes(how_, where, is_, names_, new_links_.parts))
             if (!was_.may_lack_nodes && !was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
         return std::move(text_);
     }
@@ -190,6 +221,7 @@ private:
     void need_head(const node& n) {
         if (!std::exchange(has_head_, true)) add_head(n);
     }
+    const selected_parts& parts_of(const subnet& s) const { return &s == &was_ ? old_links_.parts : new_links_.parts; }
     void add_line(const subnet& s, port_ref r, std::string_view prefix) {
         if (s.at(r).info) text_.append(prefix) += link_line(how_, &s == &was_ ? old_links_ : new_links_, r);
     }
@@ -198,7 +230,7 @@ private:
         for (unsigned p = 1; p < s.nodes[n].ports.size(); ++p) {
             const port_ref r{n, static_cast<u8>(p)};
             const auto& info = s.at(r).info;
-            if (!info || !is_wanted(how_, *info)) continue;
+            if (!info || !is_wanted(how_, *info) || !parts_of(s).link_end(s, r)) continue;
             if (std::exchange(is_first, false)) add_head(s.nodes[n], prefix);
             add_line(s, r, prefix);
         }
@@ -229,7 +261,7 @@ private:
         }
         for (unsigned p = 1; p < before.ports.size() && p < now.ports.size(); ++p) {
             const port_ref b{n, static_cast<u8>(p)}, i{found->second, static_cast<u8>(p)};
-            if (!differs(b, i)) continue;
+            if (!differs(b, i) || !(old_links_.parts.link_end(was_, b) || new_links_.parts.link_end(is_, i))) continue;
             need_head(before);
             add_line(was_, b, "< ");
             add_line(is_, i, "> ");
@@ -262,7 +294,7 @@ private:
     const subnet& was_;
     const subnet& is_;
     const node_names& names_;
-    const described_links old_links_, new_links_;
+    const described_links &old_links_, &new_links_;
     bool has_head_ = false;
     std::string text_;
 };
@@ -274,12 +306,22 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
     const subnet_place where = s.target.empty() ? read_place(s.GUID, s.route) : read_place(s.target);
     const node_names names = read_node_names(s.name_map);
     options.load_cache = s.load_cache;
-    const auto text = [&](const subnet& found) {
-        if (!s.diff.empty())
-            return link_comparison(s, read_subnet_file(s.diff, options).found, found, names).run(where);
-        return report_of(s, where, found, names, options);
+    const subnet_selection selected(s.selected);
+    const auto make = [&](const subnet& found, u64) {
+        const described_links links{found, names, {selected, found, names}};
+        report made;
+        if (s.diff.empty()) {
+            links.parts.require_nodes();
+            made.notes = links.parts.notes();
+            made.text = report_of(s, where, links, options);
+            return made;
+        }
+        const subnet file = read_subnet_file(s.diff, options).found;
+        const described_links before{file, names, {selected, file, names}};
+        if (!before.parts.has_nodes()) links.parts.require_nodes();
+        made.text = link_comparison(s, before, links).run(where);
+        return made;
     };
-    const auto make = [&](const subnet& found, u64) { return report{.text = text(found)}; };
     return run_on_subnet(options, subnet_printer{.make = make});
 }
 
@@ -303,9 +345,12 @@ command iblinkinfo_command() {
                 takes.ignored_flag("-R");
                 takes.option("-o,--outstanding_smps", s->outstanding).range(1, 65536);
                 add_name_map_option(takes, s->name_map);
-                takes.flag("--json", s->json);
+                const argument& json = takes.flag("--json", s->json);
+                takes.flag("--portguids", s->guids).yields();
                 add_load_cache_option(takes, s->load_cache);
                 const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+                takes.flag("--csv", s->csv).excludes(json).excludes(diff);
+                add_selection_options(takes, s->selected);
                 takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_link_checks(words); })
                     .needs(diff);
                 takes.option("--filterdownports", s->filter).file(file_use::read_regular);

@@ -6,6 +6,7 @@
 #include "input/split_text.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
+#include "session/selection.hpp"
 #include "session/subnet_file.hpp"
 #include "session/subnet_queries.hpp"
 #include "text/diags_text.hpp"
@@ -38,6 +39,7 @@ struct ibnetdiscover_settings {
     std::string name_map, file;
     std::string cache, load_cache, diff;
     discovery::topology_checks checks;
+    selection_options selected;
 };
 
 std::string now_as_text() {
@@ -74,17 +76,28 @@ std::string format_new_node(const discovery::node& n) {
                        comad::iba::escaped(n.description));
 }
 
+using failure_list = std::vector<discovery::failure>;
+
+/// Returns what was changed from the subnet in the file of --diff.
+std::string difference_of(const ibnetdiscover_settings& s, const discovery::subnet& now,
+                          const discovery::node_names& names, const subnet_selection& selected,
+                          const global_options& global) {
+    const discovery::subnet before = read_subnet_file(s.diff, global).found;
+    const selected_parts old_parts(selected, before, names), new_parts(selected, now, names);
+    if (!old_parts.has_nodes()) new_parts.require_nodes();
+    if (selected.is_all()) return discovery::topology_difference(before, now, names, s.checks, s.full);
+    return discovery::topology_difference(reduced(before, old_parts, true), reduced(now, new_parts, true), names,
+                                          s.checks, s.full);
+}
+
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
-                    const discovery::node_names& names, comad::u64 mads, const discovery::more_of_ports& more,
-                    const global_options& global) {
+                    const discovery::node_names& names, comad::u64 mads, const discovery::more_of_ports& more) {
     if (s.json) return discovery::json_text(subnet, more);
     if (s.ports) return discovery::ports_report(subnet, names);
     if (s.list) return discovery::node_list(subnet, names, {NodeType::CA, NodeType::Switch, NodeType::Router});
     if (s.switches) return discovery::node_list(subnet, names, {NodeType::Switch});
     if (s.cas) return discovery::node_list(subnet, names, {NodeType::CA});
     if (s.routers) return discovery::node_list(subnet, names, {NodeType::Router});
-    if (!s.diff.empty())
-        return discovery::topology_difference(read_subnet_file(s.diff, global).found, subnet, names, s.checks, s.full);
     const std::string time = now_as_text();
     discovery::topology_options options;
     options.full = s.full;
@@ -101,9 +114,9 @@ struct extra_tables {
 };
 
 /// Queries the data that the options request and a discovery does not read. Returns the failures.
-comad::coro::task<std::vector<discovery::failure>> read_more(session& in, const discovery::subnet& s,
-                                                             const ibnetdiscover_settings& wanted, extra_tables& read) {
-    std::vector<discovery::failure> missing;
+comad::coro::task<failure_list> read_more(session& in, const discovery::subnet& s, const ibnetdiscover_settings& wanted,
+                                          extra_tables& read) {
+    failure_list missing;
     if (wanted.hierarchy) {
         read.places = co_await read_hierarchies(in.schedule(), s);
         missing = read.places.failures;
@@ -125,6 +138,7 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     if (s.outstanding) options.outstanding = s.outstanding;
     options.load_cache = s.load_cache;
     const discovery::node_names names = read_node_names(s.name_map);
+    const subnet_selection selected(s.selected);
     if (s.hierarchy && options.by_sa)
         throw usage_error("--sa is not supported with --hierarchy, because --hierarchy sends SMPs");
     extra_tables read;
@@ -132,11 +146,20 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     printer.file = s.file;
     if (s.show) printer.text_of_new_node = format_new_node;
     if (s.qos || s.hierarchy)
-        printer.read_more = [&](session& in, const discovery::subnet& found) { return read_more(in, found, s, read); };
-    printer.make = [&](const discovery::subnet& subnet, u64 mads) {
+        printer.read_more = [&](session& in, const discovery::subnet& found) -> comad::coro::task<failure_list> {
+            // The tables refer to the nodes by their indices in the part that is printed.
+            const discovery::subnet part = reduced(found, selected, names);
+            co_return co_await read_more(in, part, s, read);
+        };
+    printer.make = [&](const discovery::subnet& found, u64 mads) {
+        report made;
+        if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(found), s.cache);
+        if (!s.json && !s.diff.empty()) {
+            made.text = difference_of(s, found, names, selected, options);
+            return made;
+        }
         const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
-        report made{.text = text_of(s, subnet, names, mads, more_of, options)};
-        if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(subnet), s.cache);
+        made.text = text_of(s, reduced(found, selected, names, &made.notes), names, mads, more_of);
         return made;
     };
     return run_on_subnet(options, printer);
@@ -166,6 +189,7 @@ command ibnetdiscover_command() {
             takes.option("--cache", s->cache).file(file_use::replaced);
             add_load_cache_option(takes, s->load_cache);
             const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+            add_selection_options(takes, s->selected);
             takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); }).needs(diff);
             return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
         }};

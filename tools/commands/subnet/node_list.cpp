@@ -5,6 +5,8 @@
 #include "comad.hpp"
 #include "session/node_name_map.hpp"
 #include "session/run_on_subnet.hpp"
+#include "session/selection.hpp"
+#include "text/csv_table.hpp"
 #include "text/json.hpp"
 #include "text/output.hpp"
 #include <comad/discovery/chassis/detail/chassis.hpp>
@@ -13,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <memory>
 #include <utility>
 
@@ -28,7 +31,8 @@ using iba::NodeType;
 struct node_list_settings {
     std::string topology_file, name_map;
     node_list list;
-    bool json = false;
+    selection_options selected;
+    bool json = false, csv = false;
 };
 
 /// Returns the end ports of a node whose PortInfo is known: port 0 of a switch, or the ports of another node.
@@ -72,25 +76,39 @@ nlohmann::ordered_json listed_node_json(const subnet& s, u32 index, const node_n
 }
 
 std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
-    if (!s.json) return s.list.text(found, names);
+    if (!s.json && !s.csv) return s.list.text(found, names);
     const comad::discovery::system_groups groups = comad::discovery::group_nodes(found);
     std::string lines;
+    csv_table table({"nodeType", "nodeGUID", "numPorts", "description", "enhancedPort0", "LID", "LMC"});
     for (const NodeType type : s.list.types)
-        for (u32 n = 0; n < found.nodes.size(); ++n)
-            if (found.nodes[n].info.nodeType == type &&
-                found.nodes[n].known != comad::topology_file::extent::links_only)
-                lines += json_line(listed_node_json(found, n, names, groups));
-    return lines;
+        for (u32 n = 0; n < found.nodes.size(); ++n) {
+            const comad::discovery::node& node = found.nodes[n];
+            if (node.info.nodeType != type || node.known == comad::topology_file::extent::links_only) continue;
+            if (s.csv) table.add(listed_node_json(found, n, names, groups));
+            else lines += json_line(listed_node_json(found, n, names, groups));
+        }
+    return s.csv ? table.text() : lines;
+}
+
+/// Returns the list of the selected nodes.
+report report_of_nodes(const node_list_settings& s, const subnet_selection& selected, const subnet& found,
+                       const node_names& names) {
+    report made;
+    const subnet part = reduced(found, selected, names, &made.notes);
+    const auto is_listed = [&](const discovery::node& n) {
+        return std::ranges::find(s.list.types, n.info.nodeType) != s.list.types.end() && selected.wants(n, names);
+    };
+    if (!selected.is_all() && std::ranges::none_of(found.nodes, is_listed)) refuse_empty_selection(made.notes);
+    made.text = list_of_nodes(s, part, names);
+    return made;
 }
 
 int run_node_list(const node_list_settings& s, const global_options& options) {
     const node_names names = read_node_names(s.name_map);
-    if (s.topology_file.empty()) {
-        const auto make = [&](const subnet& found, u64) { return report{.text = list_of_nodes(s, found, names)}; };
-        return run_on_subnet(options, subnet_printer{.make = make});
-    }
-    write_output(list_of_nodes(s, read_subnet(s.topology_file, options), names));
-    return complete;
+    const subnet_selection selected(s.selected);
+    const auto make = [&](const subnet& found, u64) { return report_of_nodes(s, selected, found, names); };
+    if (s.topology_file.empty()) return run_on_subnet(options, subnet_printer{.make = make});
+    return finish(make(read_subnet(s.topology_file, options), 0), session_end(options));
 }
 
 } // namespace
@@ -100,7 +118,9 @@ action declare_node_list(arguments& takes, node_list list) {
     s->list = std::move(list);
     takes.option("topology-file", s->topology_file).file(file_use::read);
     add_name_map_option(takes, s->name_map);
-    takes.flag("--json", s->json);
+    const argument& json = takes.flag("--json", s->json);
+    takes.flag("--csv", s->csv).excludes(json);
+    add_selection_options(takes, s->selected);
     return [s](const global_options& options) { return run_node_list(*s, options); };
 }
 

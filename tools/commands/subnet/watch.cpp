@@ -8,6 +8,7 @@
 #include "session/notice_list.hpp"
 #include "session/reconnecting_session.hpp"
 #include "session/report.hpp"
+#include "session/selection.hpp"
 #include "session/subnet_file.hpp"
 #include "text/difference_text.hpp"
 #include "text/error_text.hpp"
@@ -28,6 +29,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
+#include <initializer_list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -44,13 +47,15 @@ struct subnet_watch_settings {
     u64 count = 0, looks = 0; ///< 0: no limit
     bool only_polls = false, json = false;
     std::string name_map;
+    selection_options selected;
 };
 
 /// Watches a subnet, and prints its changes. Continues after the local device was disconnected and opened again.
 class subnet_watch {
 public:
     subnet_watch(session& in, const subnet_watch_settings& s)
-        : in_(in), how_(s), names_(read_node_names(s.name_map)), period_(parse_duration(s.every)), begin_(in.now()) {
+        : in_(in), how_(s), names_(read_node_names(s.name_map)), selected_(s.selected),
+          period_(parse_duration(s.every)), begin_(in.now()) {
         answers_.on_report(iba::MgmtClass::SubnAdm, 2, [this](const server::request& r, const iba::Notice& notice) {
             const bool is_from_sa = in_.schedule().is_sa(r.source);
             if (is_from_sa) take(notice);
@@ -127,7 +132,10 @@ private:
             looks = in_.now() + period_;
         }
         co_await subscribe();
-        if (!has_started_) print_beginning();
+        if (!has_started_) {
+            for (const std::string& line : selected_.unmatched(*known_, names_)) print_message("{}", line);
+            print_beginning();
+        }
         has_started_ = true;
         while (goes_on()) {
             const auto left = looks - in_.now();
@@ -288,7 +296,8 @@ private:
             co_return true;
         }
         const std::vector<difference> changes = discovery::differences(*known_, now.value(), names_);
-        for (const difference& d : changes) print_change(d);
+        for (const difference& d : changes)
+            if (is_wanted(d, now.value())) print_change(d);
         quiet_polls_ = changes.empty() && in_.has_no_planned_changes() ? quiet_polls_ + is_time : 0;
         notices_in_words_.reset(); // it refers to the previous subnet
         known_ = std::move(now).value();
@@ -316,7 +325,32 @@ private:
         ++events_;
         write(difference_item_json(d), format_difference(d));
     }
+    /// Returns whether one of these nodes is selected and none is excluded. A node without a GUID does not count.
+    bool is_any_wanted(std::initializer_list<iba::guid> GUIDs, const discovery::subnet& now) const {
+        bool is_any = false;
+        for (const iba::guid GUID : GUIDs) {
+            const discovery::node* n = now.find(GUID);
+            if (!n) n = known_->find(GUID);
+            if (!n) continue;
+            if (selected_.excludes(*n, names_)) return false;
+            is_any = is_any || selected_.wants(*n, names_);
+        }
+        return is_any;
+    }
+    bool is_wanted(const difference& d, const discovery::subnet& now) const {
+        return selected_.is_all() || is_any_wanted({d.nodeGUID, d.peer_nodeGUID}, now);
+    }
+    /// Returns whether a notice concerns a selected node. Notices that do not concern known ports are wanted.
+    bool is_wanted(const iba::Notice& n) const {
+        if (selected_.is_all() || !known_) return true;
+        const auto ports = discovery::ports_affected_by(*known_, n);
+        if (!ports || ports->empty()) return true;
+        return std::ranges::any_of(*ports, [&](discovery::port_ref r) {
+            return is_any_wanted({known_->nodes[r.node].info.nodeGUID}, *known_);
+        });
+    }
     void print_notice(const iba::Notice& n) {
+        if (!is_wanted(n)) return;
         static const discovery::subnet nothing_known;
         if (!notices_in_words_) notices_in_words_.emplace(known_ ? *known_ : nothing_known, names_);
         write(notices_in_words_->to_json(n), notices_in_words_->text(n));
@@ -348,6 +382,7 @@ private:
     session& in_;
     const subnet_watch_settings& how_;
     const discovery::node_names names_;
+    const subnet_selection selected_;
     const std::chrono::nanoseconds period_;
     const mad::time_point begin_;
     server::responder answers_;
@@ -398,6 +433,7 @@ command watch_command() {
                 takes.option("--polls", s->looks);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--no-subscription", s->only_polls);
+                add_selection_options(takes, s->selected, selects::nodes);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_watch(*s, options); };
             }};

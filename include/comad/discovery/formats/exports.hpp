@@ -83,12 +83,12 @@ struct export_text {
     std::vector<std::string> notes;
     std::size_t hosts = 0; ///< number of hosts in the topology of a scheduler
 };
-/// Which adapters and switches an export has, by name (node_names::of()). Patterns that are empty functions select everything.
-struct name_selection {
+/// Which adapters and switches an export has. Empty functions select everything.
+struct node_selection {
     /// Only adapters for which it is true, or for which it is true of a switch that they are connected to.
-    std::function<bool(const std::string&)> only;
+    std::function<bool(const node&)> only;
     /// Adapters and switches for which it is true are left out.
-    std::function<bool(const std::string&)> without;
+    std::function<bool(const node&)> without;
 };
 /// Slurm's topology.conf of the plugin topology/tree: leaf switches with their hosts, above them one switch for all switches that
 /// are connected below the next level, so that the topology is a tree even if the fabric is not. Fabrics that are not connected have roots
@@ -96,15 +96,15 @@ struct name_selection {
 /// (`MT4129 ConnectX7   Mellanox Technologies`, `localhost mlx5_0`) is left out. A managed switch `MF0;core1:TYPE/U1` is `core1`, a chip
 /// in a chassis `core1-L01-U1`; a switch whose name is not unique has its ID. Levels count from the selected adapters. The text
 /// does not depend on the order in which the discovery found the nodes.
-export_text format_slurm_conf(const subnet&, const node_names&, const name_selection& = {});
+export_text format_slurm_conf(const subnet&, const node_names&, const node_selection& = {});
 /// Returns the same tree as a model of NVIDIA topograph (YAML), which its providers `test` and `...-sim` load. A file is valid both for
 /// models with `blocks` (2026) and for earlier ones with `nodes`.
-export_text format_topograph(const subnet&, const node_names&, const name_selection& = {});
+export_text format_topograph(const subnet&, const node_names&, const node_selection& = {});
 /// Returns the same tree as a resource graph of Flux: JGF, which the scheduler Fluxion loads with `load-format=jgf`, or as `scheduling` of
 /// an R. Hosts have the type `node` and ranks from 0 in the order of their names; switches have the type `switch`. A fabric does not show
 /// the cores and devices of a host, so the graph ends at the hosts.
-export_text format_flux(const subnet&, const node_names&, const name_selection& = {});
+export_text format_flux(const subnet&, const node_names&, const node_selection& = {});
 /// Returns topology.yaml with the same contents (Slurm 25.05 and later, which ignores topology.conf if topology.yaml exists).
-export_text format_slurm_yaml(const subnet&, const node_names&, const name_selection& = {});
+export_text format_slurm_yaml(const subnet&, const node_names&, const node_selection& = {});
 
 } // namespace comad::discovery

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: MIT
-// csv.hpp - fields of CSV (RFC 4180). Does not depend on columns.
+// csv.hpp - writes a text as a field of CSV (RFC 4180) that is safe for spreadsheets. Everything that writes CSV uses it.
 #pragma once
+#include <comad/iba/detail/text.hpp>
+
 #include <string>
 #include <string_view>
 
-namespace comad::iba::detail {
+namespace comad::iba {
 
-/// Returns a quoted field of CSV. If a spreadsheet could read the text as a formula, the field starts with an apostrophe, which makes it
-/// a text there. `text`: without control characters (escaped()).
-inline std::string csv_field(std::string_view text) {
+/// Returns a text from the network as a quoted field of CSV. Quotes are doubled, and characters that escaped() replaces are `\xNN`. If a
+/// spreadsheet could read the text as a formula because of its first character, the field starts with an apostrophe, which makes it a
+/// text there.
+inline std::string csv_text(std::string_view raw) {
+    const std::string text = escaped(raw);
     std::string quoted = "\"";
     if (!text.empty() && std::string_view("=+-@").find(text.front()) != std::string_view::npos) quoted += '\'';
     for (const char c : text) {
@@ -18,4 +22,4 @@ inline std::string csv_field(std::string_view text) {
     return quoted + '"';
 }
 
-} // namespace comad::iba::detail
+} // namespace comad::iba

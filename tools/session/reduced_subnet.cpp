@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT
+// reduced_subnet.cpp - the part of a subnet that a selection contains, as a subnet of its own.
+#include "session/selection.hpp"
+
+#include <utility>
+
+namespace ibtool {
+
+using discovery::node;
+using discovery::port_ref;
+using discovery::subnet;
+
+namespace {
+
+/// Copies the selected part of a subnet.
+class subnet_reduction {
+public:
+    subnet_reduction(const subnet& whole, const selected_parts& parts) : whole_(whole), parts_(parts) {}
+
+    subnet run(bool keeps_start) {
+        number_nodes(keeps_start);
+        subnet part;
+        for (u32 n = 0; n < whole_.nodes.size(); ++n)
+            if (numbers_[n] != port_ref::npos) part.nodes.push_back(copy_of(n));
+        for (u32 n = 0; n < part.nodes.size(); ++n) part.by_guid.emplace(part.nodes[n].info.nodeGUID, n);
+        if (!numbers_.empty() && numbers_[0] == 0) part.start_port = whole_.start_port;
+        part.failures = whole_.failures;
+        part.may_lack_nodes = whole_.may_lack_nodes;
+        return part;
+    }
+
+private:
+    /// Numbers the nodes of the part: selected nodes, and the neighbors at the other end of their links.
+    void number_nodes(bool keeps_start) {
+        std::vector<bool> is_in(whole_.nodes.size());
+        for (u32 n = 0; n < whole_.nodes.size(); ++n) {
+            if (parts_.node(n)) is_in[n] = true;
+            for (u8 p = 0; const discovery::port& here : whole_.nodes[n].ports) {
+                const port_ref r{n, p++};
+                if (here.peer && parts_.link(whole_, r)) is_in[n] = is_in[here.peer.node] = true;
+            }
+        }
+        if (keeps_start && !is_in.empty()) is_in[0] = true;
+        numbers_.assign(whole_.nodes.size(), port_ref::npos);
+        for (u32 n = 0, next = 0; n < whole_.nodes.size(); ++n)
+            if (is_in[n]) numbers_[n] = next++;
+    }
+
+    node copy_of(u32 n) const {
+        node copy = whole_.nodes[n];
+        const bool is_selected = parts_.node(n);
+        if (!is_selected) copy.known = topology_file::extent::links_only;
+        for (u8 p = 0; discovery::port & here : copy.ports) {
+            const port_ref r{n, p++};
+            const bool has_link = here.peer && parts_.link(whole_, r);
+            const bool is_of_node = r.port == 0 && copy.is_switch();
+            if (has_link) here.peer.node = numbers_[here.peer.node];
+            else here.peer = {};
+            if (!has_link && !is_of_node && !(is_selected && parts_.link_end(whole_, r))) here.info.reset();
+        }
+        return copy;
+    }
+
+    const subnet& whole_;
+    const selected_parts& parts_;
+    std::vector<u32> numbers_; // new index of each node; npos: it is not in the part
+};
+
+} // namespace
+
+subnet reduced(const subnet& whole, const selected_parts& parts, bool keeps_start) {
+    return subnet_reduction(whole, parts).run(keeps_start);
+}
+
+subnet reduced(subnet whole, const subnet_selection& what, const discovery::node_names& names,
+               std::vector<std::string>* notes, bool keeps_start) {
+    if (what.is_all()) return whole;
+    const selected_parts parts(what, whole, names);
+    parts.require_nodes();
+    if (notes) notes->insert(notes->end(), parts.notes().begin(), parts.notes().end());
+    return reduced(whole, parts, keeps_start);
+}
+
+} // namespace ibtool
