@@ -26,6 +26,7 @@ struct command {
     bool ignores_lids = false;          ///< discovers by directed routes, because LIDs may be wrong
     bool writes = false;                ///< writes to the fabric, at least with some of its options
     bool multi_fabric = false;          ///< accepts several fabrics; see each_fabric()
+    bool per_fabric = false;            ///< with several fabrics, runs for each of them in turn
     /// Declares the arguments; the returned action runs after they were read.
     std::function<action(arguments&)> declare;
 };

@@ -9,6 +9,7 @@
 #include "long_options.hpp"
 #include "session/fabric.hpp"
 #include "session/machine_reader.hpp"
+#include "session/several_fabrics.hpp"
 #include "text/ibtool_overview.hpp"
 #include "text/output.hpp"
 #include "text/terminal.hpp"
@@ -46,6 +47,9 @@ private:
     static CLI::Option* add_reader(CLI::App&, const argument&, const argument::text_reader&);
     void check_sa() const;
     void choose_fabric();
+    void choose_ports();
+    int run_action();
+    bool has_flag(std::string_view name) const;
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
     /// Returns the name by which the command was called, for messages: `ibtool sweep`.
@@ -57,6 +61,7 @@ private:
 
     CLI::App app_{"", "ibtool"};
     global_options options_;
+    std::vector<global_options> fabrics_; // the options of each fabric
     arguments global_;
     std::map<std::string_view, CLI::App*> commands_;
     // The command that the command line names:
@@ -254,7 +259,7 @@ int command_line::run(int argc, char** argv) {
     for (const std::string& line : options_.warnings) print_message("{}", line);
     if (named_->ignores_lids && options_.discovery == discovery_mode::automatic)
         options_.discovery = discovery_mode::DR;
-    return action_(options_);
+    return run_action();
 }
 
 void command_line::check_sa() const {
@@ -266,11 +271,51 @@ void command_line::check_sa() const {
         throw usage_error(fmt::format("--discovery SA is not supported by {}: {}", named_->name, named_->no_sa_reason));
 }
 
+// Makes the first port that is up the port of the command.
+void command_line::choose_ports() {
+    if (options_.ports.empty()) return;
+    if (!options_.cas.empty() || !options_.ca_ports.empty() || options_.all_fabrics)
+        throw usage_error("--local-ports excludes -C, -P and --all-fabrics: it names the local ports itself");
+    if (options_.discovers_by_sa() || options_.discovery == discovery_mode::LID)
+        throw usage_error("--local-ports excludes --sa and --discovery SA and LID: it discovers by directed routes");
+    if (!options_.pcap.empty()) throw usage_error("--pcap supports only one local port");
+    options_.ports = in_order_of_use(fabrics_of_ports(options_.ports));
+    options_.fabrics = {options_.ports.front()};
+}
+
 void command_line::choose_fabric() {
-    std::vector<global_options> fabrics = each_fabric(options_);
-    if (fabrics.size() > 1 && !named_->multi_fabric)
-        throw usage_error(fmt::format("{} accepts only one fabric, but {} are given", named_->name, fabrics.size()));
-    options_ = std::move(fabrics.front());
+    choose_ports();
+    if (options_.all_fabrics && !named_->multi_fabric && !named_->per_fabric)
+        throw usage_error(fmt::format("--all-fabrics is not supported by {}", named_->name));
+    if (options_.all_fabrics && options_.fabrics.empty() && options_.cas.empty()) {
+        options_.fabrics = local_fabrics();
+        options_.found_ports = std::make_shared<std::unordered_set<comad::iba::guid>>();
+    }
+    fabrics_ = each_fabric(options_);
+    if (fabrics_.size() > 1 && !named_->multi_fabric && !named_->per_fabric)
+        throw usage_error(fmt::format("{} accepts only one fabric, but {} are given", named_->name, fabrics_.size()));
+    options_ = fabrics_.front();
+}
+
+bool command_line::has_flag(std::string_view name) const {
+    const auto found = std::ranges::find(arguments_.all(), name, &argument::names_);
+    if (found == arguments_.all().end()) return false;
+    const auto* const place = std::get_if<bool*>(&found->destination_);
+    return place && **place;
+}
+
+int command_line::run_action() {
+    const bool is_one = fabrics_.size() == 1 && !options_.all_fabrics;
+    if (is_one || !named_->per_fabric) return action_(options_);
+    for (const argument& a : arguments_.all()) {
+        const bool is_written = a.file_use_ == file_use::written || a.file_use_ == file_use::replaced;
+        const auto* const file = std::get_if<std::string*>(&a.destination_);
+        if (is_written && file && !(*file)->empty())
+            throw usage_error(fmt::format("{}: several fabrics do not fit into one file; run {} for each of them",
+                                          a.all_names().front(), named_->name));
+    }
+    if (!options_.pcap.empty()) throw usage_error("--pcap supports only one fabric");
+    return run_in_turn(fabrics_, has_flag("--csv") ? fabric_format::csv : fabric_format::text_or_json, action_);
 }
 
 int command_line::explain(const CLI::RequiredError& e) const {

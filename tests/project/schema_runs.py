@@ -110,6 +110,9 @@ RUNS = [
     ("summary-1", "", 1, WHOLE, SILENT, "summary --json"),
     ("summary-1", "", 1, WHOLE, UNMANAGED, "summary --json"),
     ("nodes-1", "", 8, LINES, PLAIN, "ibhosts --json"),
+    *[(schema, "", most, LINES, PLAIN, f"{command} --all-fabrics") for schema, most, command in (
+        ("nodes-1", 8, "ibhosts --json"), ("links-1", 32, "iblinkinfo --json"), ("subnet-1", 1, "ibnetdiscover --json"),
+        ("errors-1", 1, "ibqueryerrors --json"), ("health-1", 1, "health --json"))],
     ("nodes-1", "", 6, LINES, PLAIN, "ibswitches --json"),
     ("nodes-1", "", 14, LINES, PLAIN, "ibnodes --json"),
     ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --json"),

@@ -242,11 +242,28 @@ std::vector<global_options> each_fabric(const global_options& o) {
     return all;
 }
 
+std::vector<std::string> fabrics_of_ports(const std::vector<std::string>& values) {
+    std::vector<std::string> all;
+    for (const std::string& value : values) {
+        if (value.find(':') != std::string::npos || value.starts_with("ibsim")) all.push_back(value);
+        else
+            for (const std::string& port : split(value, ',')) all.push_back("umad:" + port);
+    }
+    for (auto place = all.begin(); place != all.end(); ++place) {
+        if (*place == "umad:") throw usage_error("--local-ports: a port is missing; expected mlx5_0/1,mlx5_1/1");
+        if (std::find(all.begin(), place, *place) != place)
+            throw usage_error(fmt::format("--local-ports: {} is given twice", comad::iba::as_given(*place)));
+    }
+    return all;
+}
+
 void add_global_options(arguments& takes, global_options& o) {
     read_default_config(o, default_config);
     takes.option("--fabric", o.fabrics).one_each().environment("IBTOOL_FABRIC");
     takes.option("-C,--Ca", o.cas).one_each();
     takes.option("-P,--Port", o.ca_ports).one_each();
+    takes.option("--local-ports,--ports", o.ports).one_each().yields();
+    takes.flag("--all-fabrics", o.all_fabrics).yields();
     takes.option("--descriptors", o.descriptors).range(1, 64).shows_default();
     takes.option("--umad-timeout", [&o](const std::string& text) { o.umad_timeout = read_umad_timeout(text); });
     takes.option("--outstanding", [&o](const std::string& text) { o.outstanding = read_window(text); });

@@ -7,9 +7,11 @@
 
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <stdexcept>
 #include <string>
+#include <unordered_set>
 #include <vector>
 
 namespace ibtool {
@@ -44,10 +46,14 @@ struct global_options {
     std::string fabric_name; ///< NAME of `--fabric NAME=FABRIC`; empty: none
     std::string ca;          ///< -C: device name or node GUID, for umad
     std::string ca_port;     ///< -P: number of a port, or an end port; empty: any
-    std::vector<std::string>
-        fabrics; ///< --fabric, as often as it is given: `fabric` and `fabric_name` of each, see each_fabric()
-    std::vector<std::string> cas;        ///< -C, likewise
-    std::vector<std::string> ca_ports;   ///< -P, likewise
+    /// --fabric, as often as it is given: `fabric` and `fabric_name` of each, see each_fabric()
+    std::vector<std::string> fabrics;
+    std::vector<std::string> cas;      ///< -C, likewise
+    std::vector<std::string> ca_ports; ///< -P, likewise
+    std::vector<std::string> ports; ///< --local-ports: the fabric of each port that discovers; see fabrics_of_ports()
+    bool all_fabrics = false;       ///< --all-fabrics
+    /// The end ports of all subnets that were discovered so far; null: not recorded. For several fabrics, of which two may be one subnet.
+    std::shared_ptr<std::unordered_set<comad::iba::guid>> found_ports;
     std::string default_ca;              ///< CA of the configuration file: umad device if nothing else specifies a port
     unsigned default_ca_port = 0;        ///< Port of the configuration file, likewise
     unsigned descriptors = 1;            ///< how many times the umad device is opened
@@ -105,6 +111,10 @@ void add_global_options(arguments& takes, global_options& options);
 /// Returns the options for each fabric that --fabric names, or -C with its -P. Without these options, or with only one, the result has one
 /// element. Throws usage_error if the combination is invalid.
 std::vector<global_options> each_fabric(const global_options&);
+
+/// Returns the fabrics of the values of --local-ports: `mlx5_0/1,mlx5_1/1` is `umad:mlx5_0/1` and `umad:mlx5_1/1`. A value that names a
+/// kind of fabric, such as `ibsim:...`, is one fabric. Throws usage_error if a port is missing or given twice.
+std::vector<std::string> fabrics_of_ports(const std::vector<std::string>& values);
 
 /// Reads the default configuration file, if it exists. If it cannot be read, this is a warning.
 void read_default_config(global_options& options, const std::string& file);

@@ -6,6 +6,7 @@
 #include "input/queued_writer.hpp"
 #include "session/memory_reserve.hpp"
 #include "session/missing_neighbors.hpp"
+#include "session/multi_port.hpp"
 #include "session/stop_signals.hpp"
 #include "session/subnet_file.hpp"
 #include "session/target.hpp"
@@ -148,6 +149,12 @@ int run_query(const global_options& options, const mad::address* target,
 
 namespace {
 
+void note_found_ports(const global_options& options, const discovery::subnet& found) {
+    if (!options.found_ports) return;
+    for (const discovery::node& n : found.nodes)
+        for (const discovery::port& p : n.ports) options.found_ports->insert(p.portGUID);
+}
+
 // Returns the local LID for LID-routed SMPs; 0: use directed routes.
 iba::lid lid_to_begin_at(session& in) {
     const iba::lid LID = in.local_port().LID;
@@ -185,13 +192,18 @@ coro::task<mad::result<discovery::subnet>> discover_subnet(session& in, discover
     how.found = found_nodes;
     if (source == subnet_source::cache_or_fabric) {
         auto known = known_subnet(in.options(), in.place(), how.start_portGUID);
-        if (known) co_return std::move(*known);
+        if (known) {
+            note_found_ports(in.options(), *known);
+            co_return std::move(*known);
+        }
     }
     if (in.options().discovers_by_sa()) require_sa(in);
-    auto search = in.options().discovers_by_sa() ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
-                                                 : discovery::discover(in.schedule(), how);
+    auto search = in.options().discovers_by_sa()  ? discovery::discover_by_sa(in.schedule(), in.local_port().LID, how)
+                  : in.options().ports.size() > 1 ? discover_through_ports(in, how)
+                                                  : discovery::discover(in.schedule(), how);
     auto found = co_await std::move(search);
     if (found) {
+        note_found_ports(in.options(), found.value());
         for (discovery::failure& p : found.value().failures)
             if (p.kind == discovery::failure_kind::limit && !is_memory_short)
                 p.text += "; see --max-nodes and --max-time";

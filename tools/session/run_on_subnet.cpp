@@ -108,7 +108,7 @@ printed_subnet discover_and_print(const global_options& options, const subnet_pr
     });
     finish(in, lines.get());
     if (!found) refuse_silent_port(found.error(), options);
-    const u64 mads = in.schedule().counters().sent;
+    const u64 mads = in.sent();
     if (printer.read_more && !in.stopped()) {
         const std::vector<discovery::failure> missing = in.run(printer.read_more(in, found.value()));
         found.value().failures.insert(found.value().failures.end(), missing.begin(), missing.end());

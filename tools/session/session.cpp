@@ -357,6 +357,10 @@ void session::count(const comad::coro::MADSchedule& schedule, std::chrono::nanos
     if (&schedule != &open_->schedule) add(of_others_, schedule.counters());
 }
 
+void session::note_others(const comad::mad::engine_counters& others) noexcept { add(of_others_, others); }
+
+comad::u64 session::sent() const noexcept { return of_others_.sent + (open_ ? open_->schedule.counters().sent : 0); }
+
 std::string session::counts() const {
     // Under the name of an infiniband-diags command, -v has that command's meaning, and exporters take any text on stderr for a failure.
     if (options_.verbosity == 0 || is_called_by_link()) return {};

@@ -151,6 +151,10 @@ public:
     /// Ends the capture of --pcap. Returns one line if the file is incomplete, else an empty text.
     std::string finish_capture();
 
+    /// Adds MADs of other schedules to the counts.
+    void note_others(const comad::mad::engine_counters&) noexcept;
+    /// Returns the number of MADs sent, without retries.
+    comad::u64 sent() const noexcept;
     /// Returns lines with MADs, retries, timeouts, time and rate with -v, else an empty text.
     std::string counts() const;
 

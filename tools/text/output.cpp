@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "input/queued_writer.hpp"
+#include "text/fabric_label.hpp"
 #include "text/file_replacement.hpp"
 #include "text/waiting_write.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -79,7 +80,7 @@ void write_stdout(std::string_view text) {
 } // namespace
 
 void write_output(std::string_view text, const std::string& file) {
-    if (file.empty()) write_stdout(text);
+    if (file.empty()) write_stdout(is_labelled() ? with_fabric_label(text) : std::string(text));
     else write_file(text, file);
 }
 
@@ -187,7 +188,10 @@ const std::string& program_name() noexcept { return name_of_this_program(); }
 bool is_called_by_link() noexcept { return program_name() != own_name; }
 void set_program_name(std::string_view name) { name_of_this_program() = name; }
 
-void print_line(std::string_view text) { print_error("{}: {}\n", program_name(), iba::escaped(text)); }
+void print_line(std::string_view text) {
+    const std::string& fabric = labelled_fabric();
+    print_error("{}: {}{}{}\n", program_name(), fabric, fabric.empty() ? "" : ": ", iba::escaped(text));
+}
 
 std::string indented(std::string_view lines) {
     std::string out;

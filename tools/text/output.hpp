@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 // output.hpp - writes the result of a command completely or reports an error, and prints messages on stderr. Does not depend on a format.
 #pragma once
+#include <comad/iba/types.hpp>
+
 #include <fmt/format.h>
 
 #include <exception>
@@ -67,6 +69,22 @@ public:
 
 private:
     std::shared_ptr<streams> streams_;
+};
+
+/// How a fabric_label names its fabric.
+enum class fabric_format : comad::u8 {
+    text_or_json, ///< JSON objects get a member `fabric`; text gets a line `# fabric NAME`
+    csv,          ///< lines get the first column `fabric`
+};
+/// While it exists, text for stdout and messages belong to one of several fabrics. Only one object may exist at a time.
+/// Threads: only the thread that writes to stdout.
+class fabric_label {
+public:
+    /// `is_first`: no text of another fabric was written before, so CSV needs its first line.
+    fabric_label(std::string name, fabric_format, bool is_first);
+    ~fabric_label();
+    fabric_label(const fabric_label&) = delete;
+    fabric_label& operator=(const fabric_label&) = delete;
 };
 
 /// Records that a stop signal has arrived: print_error() then waits for at most one second more.

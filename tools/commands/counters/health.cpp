@@ -339,6 +339,7 @@ command health_command() {
     return {.name = "health",
             .group = command_group::counters,
             .no_sa_reason = "it queries PMAs",
+            .per_fabric = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<health_settings>();
                 takes.option("--for", s->length).shows_default();

@@ -270,6 +270,7 @@ command ibqueryerrors_command() {
     return {.name = "ibqueryerrors",
             .group = command_group::counters,
             .writes = true,
+            .per_fabric = true,
             .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<ibqueryerrors_settings>();
                 // The report uses the order of the command line.

@@ -157,7 +157,10 @@ int run_export(const export_settings& s, const global_options& options) {
 } // namespace
 
 command export_command() {
-    return {.name = "export", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+    return {.name = "export",
+            .group = command_group::subnet,
+            .per_fabric = true,
+            .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<export_settings>();
                 takes.option("file", s->file).file(file_use::written);
                 takes.option("--format", s->format)

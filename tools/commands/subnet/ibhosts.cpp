@@ -6,7 +6,7 @@ namespace ibtool {
 
 command ibhosts_command() {
     using comad::iba::NodeType;
-    return {.name = "ibhosts", .group = command_group::subnet, .declare = [](arguments& takes) {
+    return {.name = "ibhosts", .group = command_group::subnet, .per_fabric = true, .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::format_hosts, {NodeType::CA}});
             }};
 }

@@ -328,7 +328,10 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
 } // namespace
 
 command iblinkinfo_command() {
-    return {.name = "iblinkinfo", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+    return {.name = "iblinkinfo",
+            .group = command_group::subnet,
+            .per_fabric = true,
+            .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<iblinkinfo_settings>();
                 takes.option("target", s->target).such_as_node_names();
                 const argument& GUID = takes.option("-S,--switch,-G,--port-guid", s->GUID);

@@ -169,7 +169,10 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
 
 command ibnetdiscover_command() {
     return {
-        .name = "ibnetdiscover", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+        .name = "ibnetdiscover",
+        .group = command_group::subnet,
+        .per_fabric = true,
+        .declare = [](arguments& takes) -> action {
             auto s = std::make_shared<ibnetdiscover_settings>();
             takes.option("topology-file", s->file).file(file_use::written);
             const argument& json = takes.flag("--json", s->json);

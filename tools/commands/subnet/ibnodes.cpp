@@ -13,7 +13,7 @@ std::string hosts_and_switches(const comad::discovery::subnet& s, const comad::d
 
 command ibnodes_command() {
     using comad::iba::NodeType;
-    return {.name = "ibnodes", .group = command_group::subnet, .declare = [](arguments& takes) {
+    return {.name = "ibnodes", .group = command_group::subnet, .per_fabric = true, .declare = [](arguments& takes) {
                 return declare_node_list(takes, {hosts_and_switches, {NodeType::CA, NodeType::Switch}});
             }};
 }

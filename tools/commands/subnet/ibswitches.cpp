@@ -6,7 +6,7 @@ namespace ibtool {
 
 command ibswitches_command() {
     using comad::iba::NodeType;
-    return {.name = "ibswitches", .group = command_group::subnet, .declare = [](arguments& takes) {
+    return {.name = "ibswitches", .group = command_group::subnet, .per_fabric = true, .declare = [](arguments& takes) {
                 return declare_node_list(takes, {comad::discovery::format_switches, {NodeType::Switch}});
             }};
 }

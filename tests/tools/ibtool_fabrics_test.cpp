@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT
+// ibtool_fabrics_test.cpp - commands that run for several fabrics in turn, and discoveries through several local ports. The expected results
+// are those of runs with one fabric or one port, and of a topology that is known by its construction.
+#include "program/ibtool_rig.hpp"
+
+#include <nlohmann/json.hpp>
+
+namespace ibtool_fabrics_test {
+
+using namespace ibtool_rig;
+using nlohmann::json;
+
+namespace {
+
+const std::string small = "sim:fattree2,radix=4,sm=1,time=virtual", ring = "sim:ring,switches=3,sm=1,time=virtual";
+const words both{"--fabric", small, "--fabric", ring};
+
+process_result of(const std::string& fabric, const words& arguments) {
+    return run(words{"--fabric", fabric} + arguments);
+}
+
+/// Returns the JSON objects of an output, each with the name of the fabric.
+words labelled(const process_result& r, const std::string& fabric) {
+    words lines;
+    for (const std::string& line : lines_in_order(r.out)) {
+        json o = json::parse(line);
+        o["fabric"] = fabric;
+        lines.push_back(o.dump());
+    }
+    return lines;
+}
+
+} // namespace
+
+TEST_CASE("a command for several fabrics prints what it prints for each of them, with their names") {
+    for (const words& command :
+         {words{"ibhosts"}, words{"ibnodes"}, words{"iblinkinfo"}, words{"ibqueryerrors"}, words{"health"}}) {
+        CAPTURE(command.front());
+        const words as_json = command + words{"--json"};
+        words expected = labelled(of(small, as_json), small) + labelled(of(ring, as_json), ring);
+        const process_result r = run(both + as_json);
+        check_success(r);
+        words printed;
+        for (const std::string& line : lines_in_order(r.out)) printed.push_back(json::parse(line).dump());
+        CHECK(printed == expected);
+        CHECK(run(both + command).out ==
+              "# fabric " + small + "\n" + of(small, command).out + "# fabric " + ring + "\n" + of(ring, command).out);
+    }
+    const process_result documents = run(both + words{"ibnetdiscover", "--json"});
+    check_success(documents);
+    const words lines = lines_in_order(documents.out);
+    REQUIRE(lines.size() == 2);
+    json whole = json::parse(of(ring, {"ibnetdiscover", "--json"}).out);
+    whole["fabric"] = ring;
+    CHECK(json::parse(lines[1]) == whole);
+}
+
+TEST_CASE("CSV of several fabrics has one first line and the fabric in the first column") {
+    const process_result r = run(both + words{"ibhosts", "--csv"});
+    check_success(r);
+    const words lines = lines_in_order(r.out), first = lines_in_order(of(small, {"ibhosts", "--csv"}).out),
+                second = lines_in_order(of(ring, {"ibhosts", "--csv"}).out);
+    REQUIRE(lines.size() == first.size() + second.size() - 1);
+    CHECK(lines[0] == "fabric," + first[0]);
+    CHECK(lines[1] == "\"" + small + "\"," + first[1]);
+    CHECK(lines.back() == "\"" + ring + "\"," + second.back());
+}
+
+TEST_CASE("a fabric that fails does not prevent the output of the others") {
+    const process_result r = run({"--fabric", "ibsim:no-such-server", "--fabric", ring, "ibswitches"});
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, StartsWith("ibtool: ibsim:no-such-server: "));
+    CHECK(r.out == "# fabric " + ring + "\n" + of(ring, {"ibswitches"}).out);
+    CHECK(run({"--fabric", "ibsim:no-such-server", "--fabric", "ibsim:nor-this", "ibswitches"}).status == 1);
+}
+
+TEST_CASE("commands refuse several fabrics if they write one file or do not support them") {
+    const directory files;
+    check_failure(run(both + words{"ibnetdiscover", files / "out.topo"}), 2,
+                  "several fabrics do not fit into one file");
+    check_failure(run(both + words{"ibnetdiscover", "--cache", files / "cache"}), 2,
+                  "--cache: several fabrics do not fit");
+    check_failure(run(both + words{"sminfo"}), 2, "sminfo accepts only one fabric, but 2 are given");
+    check_failure(run({"--fabric", ring, "--all-fabrics", "sminfo"}), 2, "--all-fabrics is not supported by sminfo");
+    const process_result named = run({"--fabric", ring, "--all-fabrics", "ibswitches"});
+    check_success(named);
+    CHECK(named.out == "# fabric " + ring + "\n" + of(ring, {"ibswitches"}).out);
+}
+
+TEST_CASE("a discovery through several local ports equals the discovery through the first one") {
+    const std::string here = small + ",at=h-0001 HCA-1", there = small + ",at=h-0008 HCA-1";
+    const words ports{"--local-ports", here, "--ports", there};
+    for (const words& command : {words{"ibnetdiscover", "--json"}, words{"iblinkinfo", "-l"}, words{"ibhosts"}}) {
+        CAPTURE(command.front());
+        const process_result one = of(here, command), several = run(ports + command);
+        check_success(several);
+        CHECK(several.out == one.out);
+    }
+}
+
+TEST_CASE("another local port finds the nodes that the first one does not reach") {
+    // The host of the first port is cut off; the other port reaches all nodes except this host.
+    const std::string alone = small + ",at=h-0001 HCA-1,dead=leaf-0001", there = small + ",at=h-0008 HCA-1";
+    const process_result r = run({"--local-ports", alone, "--local-ports", there, "ibswitches"});
+    CHECK(lines_in_order(r.out).size() == 6);
+    CHECK(lines_in_order(of(alone, {"ibswitches"}).out).empty());
+    const process_result missing = run({"--local-ports", there, "--local-ports", "ibsim:no-such-server", "ibhosts"});
+    CHECK(missing.status == 3);
+    CHECK_THAT(missing.err, Contains("ibsim:no-such-server"));
+    CHECK(missing.out == of(there, {"ibhosts"}).out);
+}
+
+TEST_CASE("the option --local-ports refuses options that select another port or another kind of discovery") {
+    const words port{"--local-ports", small};
+    check_failure(run(port + words{"-C", "mlx5_0", "ibhosts"}), 2, "--local-ports excludes -C, -P and --all-fabrics");
+    check_failure(run(port + words{"--sa", "ibhosts"}), 2, "--local-ports excludes --sa");
+    check_failure(run({"--local-ports", "mlx5_0/1,", "ibhosts"}), 2, "--local-ports: a port is missing");
+    check_failure(run({"--local-ports", "mlx5_0/1,mlx5_0/1", "ibhosts"}), 2, "is given twice");
+}
+
+} // namespace ibtool_fabrics_test

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT
+// several_fabrics.cpp - finds the local ports, and runs a command for each of several fabrics.
+#include "session/several_fabrics.hpp"
+
+#include "comad.hpp"
+#include <comad/transports/sysfs.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+#include <stdexcept>
+
+namespace ibtool {
+namespace {
+
+std::string umad_place(const transports::end_port& port) { return "umad:" + port.name(); }
+
+bool is_active(const transports::end_port& port) {
+    return port.is_infiniband() && !port.is_gsi_only() && port.portState == iba::PortState::Active;
+}
+
+/// Returns the local port of a fabric; nullopt: it is not a local port.
+std::optional<transports::end_port> local_port_of(const std::string& fabric, const std::filesystem::path& classes) {
+    for (const transports::end_port& port : transports::end_ports(classes))
+        if (fabric == umad_place(port) || fabric == "verbs:" + port.name()) return port;
+    return std::nullopt;
+}
+
+/// Returns the name of a fabric for users.
+std::string name_of_fabric(const global_options& o) {
+    if (!o.fabric.empty()) return o.fabric;
+    if (o.ca.empty()) return "umad";
+    return fmt::format("umad:{}{}{}", o.ca, o.ca_port.empty() ? "" : "/", o.ca_port);
+}
+
+} // namespace
+
+std::vector<std::string> local_fabrics(const std::filesystem::path& classes) {
+    std::vector<std::string> all;
+    for (const transports::end_port& port : transports::end_ports(classes))
+        if (is_active(port)) all.push_back(umad_place(port));
+    if (all.empty())
+        throw transports::no_device(
+            "--all-fabrics: this machine has no Active InfiniBand port; name the fabrics with --fabric");
+    return all;
+}
+
+std::vector<std::string> in_order_of_use(std::vector<std::string> fabrics, const std::filesystem::path& classes) {
+    std::ranges::stable_partition(fabrics, [&](const std::string& fabric) {
+        const auto port = local_port_of(fabric, classes);
+        return !port || is_active(*port);
+    });
+    return fabrics;
+}
+
+int run_in_turn(const std::vector<global_options>& fabrics, fabric_format format,
+                const std::function<int(const global_options&)>& run) {
+    std::optional<int> code;
+    for (const global_options& o : fabrics) {
+        const std::string name = name_of_fabric(o);
+        const fabric_label label(name, format, !code);
+        if (o.found_ports) {
+            const auto port = local_port_of(o.fabric, "/sys/class");
+            if (port && o.found_ports->contains(port->portGUID)) {
+                print_message("skipped: this port is in a subnet that was discovered through another port");
+                continue;
+            }
+        }
+        int ended = failed;
+        try {
+            ended = run(o);
+        } catch (const usage_error&) {
+            throw;
+        } catch (const std::runtime_error& e) {
+            print_message("{}", e.what());
+        }
+        code = !code || *code == ended ? ended : static_cast<int>(partial);
+    }
+    return code.value_or(complete);
+}
+
+} // namespace ibtool
