@@ -3,7 +3,7 @@
 """schema_check.py IBTOOL - checks that the output of commands with --json matches the schemas in docs/schema/, on simulated subnets.
 Each schema describes everything that is printed. It must reject a document without a required member, and a document in which a member
 has another kind. JSON contains the names of nodes unchanged, whatever characters they have."""
-import copy, json, os, re, subprocess, sys, tempfile
+import copy, json, os, re, shlex, subprocess, sys, tempfile
 import jsonschema
 from schema_runs import FILES, MEMBERS, NAMED, NAMED_RUNS, NAMES, ON_STDERR, PLAIN, RUNS, TOPOLOGIES, WHOLE, WITHOUT
 
@@ -19,7 +19,7 @@ def is_document(command):
 def run(fabric, command, lines=WHOLE):
     if is_document(command):
         return command
-    words = [ibtool if word == "IBTOOL" else word for word in command.split()]
+    words = [ibtool if word == "IBTOOL" else word for word in shlex.split(command)]
     said = subprocess.run([ibtool, *(["--fabric", fabric] if fabric else []), *words], capture_output=True, text=True, errors="surrogateescape", timeout=60)
     if command.startswith("vumad") and any(word in said.stderr for word in ("/dev/fuse", "mount namespace", "libfuse3")):
         print("skipped: " + said.stderr.strip())

@@ -50,6 +50,8 @@ Ca 1 "H-0000000000000010" # "host"
 """
 FILES = {
     "ends.topo": ENDS,
+    "baseline.json": '{"schema": "comad.bench/1", "rpc": "SubnGet", "attribute": "SMPNodeInfo", "attributeModifier": 0, '
+                     '"targets": 1, "time": "virtual", "rows": [{"window": 1, "rates": [1, 2, 3, 4, 5, 6]}]}\n',
     "thresholds": "SymbolErrorCounter=5\n",
     "plan.csv": PLAN,
     "routers.topo": ROUTERS,
@@ -181,6 +183,10 @@ RUNS = [
     ("health-1", "", 50, LINES, FAULTY, "health --json"),
     ("bench-1", "", 1, WHOLE, PLAIN, "bench 1 --windows 1,2 --rounds 2 --duration 2ms --json"),
     ("bench-1", "", 1, WHOLE, PLAIN + ",loss=0.1", "bench --switches --windows 1,2,4 --rounds 1 -c 100 --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN, "bench 1 --rate 1000,20000 --arrivals poisson --rounds 2 -c 100 --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN, "bench --rpc SubnAdmGetTable --attribute NodeRecord --windows 1 -c 10 --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN, "bench 9 --mix '3 SubnGet PortInfo 1' --mix 'SubnGet NodeInfo' --windows 1 -c 10 --json"),
+    ("bench-1", "", 1, WHOLE, PLAIN, "bench 1 --windows 1,2 --rounds 6 -c 100 --baseline baseline.json --tolerance 1000 --json"),
     ("subnet_diff-1", "", 1, WHOLE, CHANGED, "subnet_diff cache --json"),
     ("subnet_diff-1", "", 1, WHOLE, "sim:fattree2,radix=4,time=virtual", "subnet_diff cache --json"),  # without LIDs
     ("subnet_diff-1", "", 1, WHOLE, LINE, "subnet_diff former-cache --json"),

@@ -2,11 +2,13 @@
 // bench_targets.hpp - selects the targets of bench: the targets that the user names, or nodes of a discovery. Targets must reply once.
 // Measures nothing.
 #pragma once
-#include "commands/measuring/bench_text.hpp"
+#include "commands/measuring/bench_report.hpp"
+#include "input/request.hpp"
 #include "session/selection.hpp"
 #include "session/session.hpp"
 #include "session/target.hpp"
 
+#include <string>
 #include <vector>
 
 namespace ibtool {
@@ -24,10 +26,22 @@ struct target_choice {
     bool discovers() const noexcept { return has_kind() || !selected.is_all(); }
 };
 
-/// Queries each target once: the discovered ones if any kind of node is selected, else the named ones. Targets with a correct reply
-/// become targets of the report, in this order; the others become problems of the report. Returns whether there is at least one target.
+/// A possible target, and its name in the output.
+struct bench_target {
+    command_target target;
+    std::string name; ///< any bytes
+};
+
+/// Sends the RPCs of the report to each target once: to the discovered ones if any kind of node is selected, else to the named ones. Before
+/// a Set that writes the whole attribute, reads the attribute, so that the Set keeps the other fields. Targets with correct replies become
+/// targets of the report, in this order; the others become problems of the report. Returns whether there is at least one target.
+/// `requests`: the RPCs of the report as the user named them.
 /// Errors: std::runtime_error if the local port does not reply to a discovery. A port without a LID is a problem of the report if a LID
 /// is needed.
-comad::coro::task<bool> find_targets(session&, const target_choice&, bench_report&, std::vector<command_target>);
+comad::coro::task<bool> find_targets(session&, const target_choice&, const std::vector<request>& requests,
+                                     bench_report&, std::vector<bench_target>);
+
+/// Returns whether an RPC is an SMP.
+inline bool sends_smp(const load_rpc& rpc) { return rpc.kind.mgmt_class == comad::iba::MgmtClass::SubnLID; }
 
 } // namespace ibtool

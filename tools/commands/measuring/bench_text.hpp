@@ -1,41 +1,30 @@
 // SPDX-License-Identifier: MIT
-// bench_text.hpp - formats the results of bench as a table for gnuplot, or as JSON. Measures nothing.
+// bench_text.hpp - formats the results of bench: tables for gnuplot, JSON, CSV, and the percentiles of HdrHistogram. Measures nothing.
 #pragma once
-#include "comad.hpp"
-#include "commands/measuring/throughput.hpp"
-#include "input/request.hpp"
-#include "text/failure_text.hpp"
+#include "commands/measuring/bench_baseline.hpp"
+#include "commands/measuring/bench_report.hpp"
 
+#include <cstddef>
+#include <optional>
 #include <string>
-#include <vector>
 
 namespace ibtool {
 
-/// The measurements with one window size.
-struct bench_row {
-    std::string window; ///< window size as text
-    unsigned max_outstanding;
-    tally measured{};
-};
-
-/// The results of bench, and the conditions under which they were measured.
-struct bench_report {
-    std::string fabric;
-    bool is_virtual = false; ///< times are virtual
-    std::string rpc;
-    load what;
-    const comad::iba::structure* attribute = nullptr;
-    extent how_long;
-    unsigned rounds = 0;
-    comad::coro::schedule_options patience;   ///< only timeout and retries are used
-    std::string lowered;                      ///< why window sizes were lowered; empty: they were not
-    std::vector<discovery::failure> problems; ///< failures; JSON has one line with all details for each
-    std::vector<bench_row> rows;
-};
-
-/// Returns a table: comments after `#`, then one line for each window size. Values that were not measured are `-`.
-std::string bench_table(const bench_report&);
+/// Returns a table: comments after `#`, then one line for each window size or rate. Values that were not measured are `-`. Two empty lines
+/// precede further tables: of RPCs if there are several, of the `top` slowest targets if there are several (0: of all), and of the
+/// comparison with a baseline.
+std::string bench_table(const bench_report&, std::size_t top, const std::optional<bench_comparison>& = {});
 /// Returns one JSON object of schema `comad.bench/1` on one line.
-std::string bench_json(const bench_report&);
+std::string bench_json(const bench_report&, const std::optional<bench_comparison>& = {});
+/// Returns CSV (RFC 4180, but with line feeds): a line for each row with all targets together, then a line for each target of the row if
+/// there are several. Times are in seconds.
+std::string bench_csv(const bench_report&);
+
+/// Returns the distribution in HdrHistogram's text format for percentiles (outputPercentileDistribution of the Java class, with 5 ticks per
+/// half distance). Times are in microseconds.
+std::string percentile_text(const comad::mad::latency_histogram&);
+
+/// Returns a time in microseconds with three decimals.
+std::string format_us(double seconds);
 
 } // namespace ibtool

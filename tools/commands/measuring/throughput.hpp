@@ -2,15 +2,15 @@
 // throughput.hpp - measures how many replies per second a schedule receives, and the round-trip time of each MAD. Does not depend on a
 // command line, a clock or an attribute.
 #pragma once
+#include "commands/measuring/responses.hpp"
 #include <comad/coro/schedule.hpp>
 #include <comad/iba/detail/wire.hpp>
-#include <comad/mad/latency_histogram.hpp>
 
 #include <array>
 #include <cstddef>
 #include <functional>
 #include <optional>
-#include <span>
+#include <string>
 #include <vector>
 
 namespace ibtool {
@@ -32,12 +32,22 @@ template <std::size_t Bytes> struct comad::iba::described<ibtool::any_payload<By
 
 namespace ibtool {
 
-/// A query, and the targets to which it is sent repeatedly, in turn.
-struct load {
+using request_payload = std::array<comad::u8, payload_size>;
+
+/// One of the RPCs of a load.
+struct load_rpc {
     comad::mad::rpc_kind kind;
     comad::u32 attributeModifier = 0;
     comad::u64 component_mask = 0;
-    std::array<comad::u8, payload_size> payload{};
+    request_payload payload{};
+    std::size_t record_size = 0;              ///< for a table: bytes of a record
+    unsigned weight = 1;                      ///< how often this RPC is sent, in proportion to the others
+    std::vector<request_payload> of_target{}; ///< the payload for each target; empty: `payload` for all
+};
+
+/// RPCs, and the targets to which they are sent repeatedly, in turn.
+struct load {
+    std::vector<load_rpc> rpcs;
     std::vector<comad::mad::any_path> targets{};
     unsigned per_destination = 0; ///< most MADs in flight to each target; 0: only the window limits them
 };
@@ -48,38 +58,37 @@ struct extent {
     comad::u64 mads = 0;
 };
 
-/// The counts of one or several measurements, without their warm-ups.
-struct tally {
-    comad::mad::latency_histogram times; ///< of MADs with a reply; they include the time of lost attempts
-    comad::u64 replies = 0;
-    comad::u64 retries = 0;
-    comad::u64 timeouts = 0;   ///< MADs for which all attempts were lost
-    comad::u64 errors = 0;     ///< error replies, and MADs that could not be sent
-    std::vector<double> rates; ///< replies per second, for each measurement that took time
-};
-
 /// Returns the current time. Must also be up to date within a task.
 using clock_function = std::function<comad::mad::time_point()>;
 
-/// Queries one target once. Returns nullopt if the reply is correct, else the error.
+/// Sends one RPC to a target once. Returns what the reply contains if it is correct.
 /// Lifetime: all arguments must outlive the task.
-comad::coro::task<std::optional<comad::mad::mad_error>> query_once(comad::coro::MADSchedule&, const load&,
-                                                                   const comad::mad::any_path& target);
+comad::coro::task<comad::mad::result<reply_content>>
+query_once(comad::coro::MADSchedule&, const load_rpc&, const request_payload&, const comad::mad::any_path& target);
+/// Returns the payload of an RPC for the target with this index.
+inline const request_payload& payload_for(const load_rpc& rpc, std::size_t target) {
+    return rpc.of_target.empty() ? rpc.payload : rpc.of_target[target];
+}
 
-/// Keeps as many MADs in flight as the schedule allows, and adds the results to the tally. The time of a MAD is what a task experiences,
-/// from its query to the decoded reply. No MAD waits for space in the schedule. The rate counts the replies after the first MAD that
-/// ended after the warm-up, up to the last counted one; the window is full during this time. Precondition: the window is at most targets
-/// * per_destination, and the schedule has no other limit.
+/// Selects the RPCs of a load in turn. Among as many turns as the sum of the weights, each RPC has as many as its weight, and its turns are
+/// spread evenly.
+class rpc_turns {
+public:
+    explicit rpc_turns(const load&);
+    std::size_t take() noexcept;
+
+private:
+    std::vector<long long> weights_, credits_;
+    long long sum_ = 0;
+};
+
+/// Keeps as many MADs in flight as the schedule allows. The time of a MAD is what a task experiences, from its query to the decoded reply. No
+/// MAD waits for space in the schedule. The measured time begins with the first MAD that ended after the warm-up, and ends with the last
+/// counted one; the window is full during this time unless all targets are at their limit. Precondition: the schedule limits only the total
+/// number of MADs in flight.
 /// Cancel:   ends with a partial result, as does a failed transport.
 /// Lifetime: all arguments must outlive the task.
-comad::coro::task<void> measure(comad::coro::MADSchedule&, const load&, const extent&, const clock_function&, tally&);
-
-/// A mean, and half the width of its 95 % confidence interval by Student's t-distribution; nullopt for fewer than two values.
-struct estimate {
-    double mean = 0;
-    std::optional<double> half_width;
-};
-/// Returns the mean of the values and its confidence interval. Precondition: at least one value.
-estimate estimate_of(std::span<const double>);
+comad::coro::task<void> measure(comad::coro::MADSchedule&, const load&, const extent&, const clock_function&,
+                                measurement&);
 
 } // namespace ibtool
