@@ -38,21 +38,27 @@ task<void> sweeper::impl::query_capabilities(agent& a) {
     }
 }
 
-// Queries the tick of a node's PMAs. Some devices do not reply to attributes that they do not support, so a PMA without a reply is
-// neither unresponsive nor queried more than three times.
+// Queries the tick of a node's PMAs, once. Some devices do not reply to attributes that they do not support, so a PMA without a reply is not
+// unresponsive.
 task<void> sweeper::impl::query_tick(agent& a) {
-    constexpr u8 most_queries = 3;
-    if (a.tick || !a.can || !a.can->xmit_wait || a.has_ended || a.next == a.end || a.tick_queries == most_queries)
-        co_return;
+    if (a.has_queried_tick || !a.can || !a.can->xmit_wait || a.has_ended || a.next == a.end) co_return;
     const port_ref where = targets_[a.next].where;
     const auto path = path_to(where);
     if (!path) co_return;
-    ++a.tick_queries;
+    a.has_queried_tick = true;
+    const iba::guid nodeGUID = node_of(a).info.nodeGUID;
+    if (const auto* known = options_.known_ticks.get()) {
+        const auto found = known->find(nodeGUID);
+        if (found != known->end()) {
+            a.tick = found->second;
+            co_return;
+        }
+    }
     const auto request = request_for<iba::pm::PortSamplesCtl>(where.port);
     const auto control = co_await schedule_.PerformanceGet<iba::pm::PortSamplesCtl>(request, *path, 0, short_timeout());
     if (control) a.tick = control.value().tick;
-    else if (control.error().code == mad::errc::status) a.tick_queries = most_queries;
     else if (control.error().code == mad::errc::cancelled) result_.is_stopped = true;
+    if (options_.known_ticks && !result_.is_stopped) options_.known_ticks->insert_or_assign(nodeGUID, a.tick);
 }
 
 // Reads the sum of all ports. The ports are not queried if the sum is low enough.

@@ -49,7 +49,7 @@ private:
         std::optional<capabilities> can;
         port_detail_set lacks;  // details that the PMA does not support
         std::optional<u8> tick; // PortSamplesControl.Tick
-        u8 tick_queries = 0;
+        bool has_queried_tick = false;
     };
 
     void add_target(discovery::port_ref where);

@@ -158,6 +158,7 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     counters::sweep_options how;
     how.details = plan_.details;
     how.reads_ticks = plan_.reads_ticks;
+    how.known_ticks = ticks_;
     how.clears = plan_.clears;
     const auto parts = std::make_shared<const selected_parts>(plan_.selected, found.value(), *names_);
     if (!known_ && parts->has_nodes())

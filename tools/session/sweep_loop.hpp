@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -115,6 +116,9 @@ private:
     const sweep_listener& listener_;
     std::unique_ptr<known_subnet> known_, previous_; // previous_: the subnet of before_, until the next sweep
     std::shared_ptr<const comad::counters::sweep> before_;
+    /// Ticks of all nodes that were swept so far.
+    const std::shared_ptr<std::map<comad::iba::guid, std::optional<comad::u8>>> ticks_ =
+        std::make_shared<std::map<comad::iba::guid, std::optional<comad::u8>>>();
     std::optional<comad::discovery::sa_tables> tables_; // tables of the session that is open now
     std::optional<comad::mad::time_point> begin_;       // start of the first sweep
     double run_began_ = 0;                              // Unix time of the start of the first sweep

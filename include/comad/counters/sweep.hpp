@@ -18,6 +18,7 @@
 #include <comad/discovery/database/subnet.hpp>
 
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -115,9 +116,12 @@ struct sweep_options {
     unsigned per_agent = 4; ///< requests in flight to one node; at most the schedule's gmps_per_destination
     /// The time limit of a query, after at least three attempts, if the schedule has no timeout; 0: the schedule's time limit.
     mad::duration patience = std::chrono::milliseconds(10);
-    /// Reads PortSamplesControl.Tick of each PMA that counts portXmitWait: one more Get for each node in the first sweep. A PMA that does
-    /// not reply to it is queried again in the next two sweeps; a missing tick is not a failure.
+    /// Reads PortSamplesControl.Tick of each PMA that counts portXmitWait: one more query for each node in the first sweep. A PMA that
+    /// does not reply to it is not queried again, and a missing tick is not a failure.
     bool reads_ticks = false;
+    /// The ticks of nodes that were queried before, by nodeGUID; nullopt: the PMA did not report it. These nodes are not queried again.
+    /// The sweeper adds those that it queries, so that sweepers of later discoveries of the fabric can share the map. May be null.
+    std::shared_ptr<std::map<iba::guid, std::optional<u8>>> known_ticks;
     /// Called for each port after it was read, in the thread that drives the schedule.
     std::function<void(const reading&)> on_port;
 };
