@@ -2,8 +2,8 @@
 // bench_json.cpp - formats the results of bench as JSON and CSV: times in seconds, rates per second.
 #include "comad.hpp"
 #include "commands/measuring/bench_text.hpp"
-#include "text/csv.hpp"
 #include "text/json.hpp"
+#include <comad/iba/detail/csv.hpp>
 #include <comad/mad/path_text.hpp>
 
 #include <fmt/format.h>
@@ -148,7 +148,7 @@ std::string csv_line(const bench_row& row, const std::string& path, const std::s
     const double measured = row.measured.seconds;
     return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                        row.max_outstanding ? std::to_string(row.max_outstanding) : "adaptive",
-                       is_open ? rate_label(row.rate) : "", csv_field(path), csv_field(name),
+                       is_open ? rate_label(row.rate) : "", comad::iba::csv_text(path), comad::iba::csv_text(name),
                        measured > 0 ? fmt::format("{:.3f}", static_cast<double>(all.replies) / measured) : "",
                        seconds(all.mean_of_all()), percentile(50), percentile(90), percentile(99), percentile(99.9),
                        percentile(100), all.replies, all.timeouts, all.errors);
