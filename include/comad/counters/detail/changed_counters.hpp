@@ -8,8 +8,8 @@
 
 namespace comad::counters {
 
-/// Remembers the counters that have changed since the first sweep, and the ports whose link has changed. A port that disappears and
-/// appears again starts from zero.
+/// Remembers the counters that have changed since the first sweep, and the ports whose link has changed. A port that disappears is
+/// forgotten.
 class changed_counters {
 public:
     /// Takes the next sweep, and compares it with sweep_view::before. Returns what has changed so far, in the order of its ports.

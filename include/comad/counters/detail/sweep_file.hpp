@@ -59,7 +59,7 @@ public:
     /// Returns the bytes at the start of a file.
     static std::string header();
     /// Returns the records of a sweep. They must be written completely, after those of the sweep before.
-    /// `unix_begin`: the Unix time at which the sweep started; not negative.
+    /// `unix_begin`: the Unix time of the start of the sweep; not negative.
     std::string add(const sweep&, const discovery::subnet&, mad::duration unix_begin);
 
     /// The number of sweeps in the file.
@@ -76,7 +76,7 @@ public:
     /// Takes the next bytes of the file.
     void take(std::string_view bytes) { bytes_.append(bytes); }
     /// Returns the next sweep whose bytes were all taken; nullopt: more bytes are needed.
-    /// Errors: throws sweep_file_error; then no sweeps other than those returned before can be read.
+    /// Errors: throws sweep_file_error; then no further sweep can be read.
     std::optional<saved_sweep> next();
     /// Call this after the last byte. Errors: throws sweep_file_error if the file is empty or ends within a record.
     void finish() const;
