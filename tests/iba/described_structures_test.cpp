@@ -325,18 +325,16 @@ TEST_CASE("a text that is not a list of structures is refused with its line") {
 
 // The fields of a described attribute may not be named as keys. The keys of the compiled table stay hidden.
 TEST_CASE("keys stay hidden in attributes that a text describes without them") {
-    const registered file(
-        "[[structures]]\nname = \"Open\"\nsize = 8\nclass = 0x0a\nattribute = 0x17\nmethods = [\"Get\"]\n"
-        "fields = [ { name = \"secret\", offset = 0, width = 64 } ]\n");
+    const registered file("[[structures]]\nname = \"Open\"\nsize = 8\nclass = \"SubnLID\"\nattribute = 0x15\n"
+                          "methods = [\"Get\"]\nfields = [ { name = \"secret\", offset = 0, width = 64 } ]\n");
+    REQUIRE(find_attribute(MgmtClass::SubnLID, 1, 0x15)->name == "Open");
     std::vector<u8> mad(256);
-    mad[0] = 1;
-    mad[1] = 0x0a;
-    mad[2] = 1;
+    mad[0] = mad[1] = mad[2] = 1;
     mad[3] = 0x81;
-    mad[17] = 0x17;
-    for (std::size_t i = 24; i < 32; ++i) mad[i] = 0xab;
+    mad[17] = 0x15; // PortInfo, which starts with the M_Key of the port
+    for (std::size_t i = 64; i < 72; ++i) mad[i] = 0xab;
     CHECK(hide_keys(mad));
-    CHECK(std::vector<u8>(mad.begin() + 24, mad.begin() + 32) == std::vector<u8>(8));
+    CHECK(std::vector<u8>(mad.begin() + 64, mad.begin() + 72) == std::vector<u8>(8));
 }
 
 } // namespace described_structures_test
