@@ -175,7 +175,7 @@ private:
         return text;
     }
     nlohmann::ordered_json reading_json(const port_reading& now) const {
-        if (groups_.empty()) return counters_json(now.usual.counters);
+        if (groups_.empty()) return ibtool::counters_json(now.usual.counters);
         nlohmann::ordered_json all;
         for (std::size_t i = 0; i < groups_.size(); ++i)
             all[std::string(groups_[i]->name)] = counters_json({to_, info_}, *groups_[i], now.groups[i]);
