@@ -358,10 +358,11 @@ TEST_CASE("bench refuses mixes that it cannot send") {
         check_failure(bench_on(two_hosts, words{"2"} + mix), 2, why);
     };
     refused({"--mix", "SubnGet"}, "invalid --mix 'SubnGet'; expected an RPC and an attribute");
-    refused({"--mix", ""}, "invalid --mix ''");
+    refused({"--mix", ""}, "--mix: must not be empty");
+    refused({"--mix", " "}, "invalid --mix ' '");
     refused({"--mix", "0 SubnGet NodeInfo"}, "a weight in --mix must be 1..1000000");
     refused({"--mix", "SubnGet NodeInfo", "--rpc", "SubnGet"}, "excludes");
     refused({"--mix", "SubnGet NodeInfo", "--mix", "SubnAdmGet NodeRecord"}, "cannot contain RPCs to the SA and other");
     refused({"--mix", "SubnGet NodeInfo colour=3"}, "colour");
-    refused({"--mix", "PerformanceGet NodeInfo"}, "does not support");
+    refused({"--mix", "PerformanceGet SMPNodeInfo"}, "does not support");
 }
