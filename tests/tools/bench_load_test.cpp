@@ -89,7 +89,7 @@ TEST_CASE("bench --rate keeps to its limit of requests in flight if no more repl
     CHECK(replies + timeouts + row.at("unsent").get<unsigned>() == 100'000);
 }
 
-TEST_CASE("waiting times of bench --arrivals poisson equal the response times of an M/D/1 queue") {
+TEST_CASE("bench --arrivals poisson measures the waiting times of an M/D/1 queue") {
     // Pollaczek-Khinchine for a constant service time s and a load of rho: the mean wait is rho * s / (2 * (1 - rho)).
     struct {
         const char* rate;
