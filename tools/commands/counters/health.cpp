@@ -243,8 +243,10 @@ std::string as_json(const health_report& x) {
 /// Returns one line for each finding: the members of the JSON objects.
 std::string as_csv(const health_report& x) {
     csv_table table({"severity", "nodeGUID", "description", "port", "rule", "counter", "counted", "at_least",
-                     "interval_seconds", "per_seconds", "measured", "limit", "limit_of"});
-    for (const health_finding& v : x.findings) table.add(finding_json(x, v));
+                     "interval_seconds", "per_seconds", "measured", "limit", "limit_of", "cable", "peer/nodeGUID",
+                     "peer/description", "peer/port"});
+    for (std::size_t i = 0; i < x.printed; ++i)
+        for (const health_finding& v : x.cables[i].findings) table.add(finding_json(x, v, i + 1));
     return table.text();
 }
 
