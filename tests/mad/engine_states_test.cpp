@@ -191,7 +191,7 @@ public:
     using row = typename Table::value_type;
     using state = decltype(row::from);
     using event = decltype(row::event);
-    using events = event_set<event>;
+    using event_bits = event_set<event>;
 
     reference_model(const Table& table, Holds holds) : table_(table), holds_(holds) {}
     /// Applies events that certainly happened, in order. Returns false if a row is missing.
@@ -207,11 +207,11 @@ public:
     }
     /// Returns whether `to` is reachable from `from`. Each event of `possible` may occur any number of times. All
     /// events of `required` must occur, unless the state `end` is reached.
-    bool leads(state from, state to, events possible, events required, state end,
+    bool leads(state from, state to, event_bits possible, event_bits required, state end,
                std::vector<std::size_t>& used) const {
         struct node {
             state at;
-            events done;
+            event_bits done;
             std::vector<std::size_t> path;
         };
         std::deque<node> open{{from, {}, {}}};
