@@ -347,7 +347,6 @@ void run_phases(const row& r, const std::string& topology_file, scraped& to) {
         config.count = scrapes;
         config.refresh = 60s;
         config.details = comad::counters::health_details();
-        config.wants = [](const comad::discovery::node&) { return true; };
         session in(o);
         REQUIRE(in.is_virtual());
         const sweep_listener listener{
@@ -446,7 +445,6 @@ TEST_CASE("the file for node_exporter and the page both report a disconnected de
     o.fabric = "sim:fattree2,radix=4,sm=1,time=virtual";
     sweep_config config;
     config.count = 1;
-    config.wants = [](const comad::discovery::node&) { return true; };
     const auto names = std::make_shared<const comad::discovery::node_names>();
     session in(o);
     // The view refers to objects that must live until the sweeps end.

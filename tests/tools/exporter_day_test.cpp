@@ -76,7 +76,6 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     plan.every = 30s;
     plan.count = sweeps;
     plan.refresh = 60s;
-    plan.wants = [](const comad::discovery::node&) { return true; };
     output_config where;
     where.form = sweep_form::none;
     where.listen = "127.0.0.1:0";
