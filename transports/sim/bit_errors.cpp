@@ -4,6 +4,7 @@
 
 #include "rates.hpp"
 
+#include <algorithm>
 #include <cmath>
 
 namespace comad::transports::sim {
@@ -35,6 +36,7 @@ block_share shares_of(const block_code& code, double p) noexcept {
             share.lost += probability;
         }
     }
+    share.lost = std::min(share.lost, 1.0); // rounding errors of the sum
     return share;
 }
 

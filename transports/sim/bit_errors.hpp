@@ -21,7 +21,7 @@ struct bit_errors {
     double damaged_share(double words) const noexcept;
 };
 
-/// Returns the errors at a bit error rate of 0 to 0.5, before FEC, of a link that runs at this width and speed with its usual FEC
+/// Returns the errors at a bit error rate of 0 to 0.1, before FEC, of a link that runs at this width and speed with its usual FEC
 /// (rates.hpp). A block of RS-FEC has 528 or 544 symbols of 10 bits, and up to 7 or 15 of them can be corrected (IEEE 802.3,
 /// clauses 91 and 119). A block of FireCode has 2112 bits, and one wrong bit can be corrected (clause 74).
 bit_errors bit_errors_of(double rate, link_codes link) noexcept;
