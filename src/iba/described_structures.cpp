@@ -234,8 +234,8 @@ public:
         if (find_structure(s->name) || is_known(s->name))
             m.fail(one, "another structure has this name; choose another name");
         const file_value* source = m.find("source");
-        s->source = source ? m.text(*source, "source") : file_;
-        if (s->source.find_first_of("\n\r\t") != s->source.npos) m.fail(*source, "'source' must be one line");
+        s->source = source ? m.text(*source, "source") : escaped(file_);
+        if (source && s->source.find_first_of("\n\r\t") != s->source.npos) m.fail(*source, "'source' must be one line");
         const auto size = static_cast<unsigned>(
             m.number(m.required("size", "the number of bytes of the structure"), "size", 1, largest_structure));
         read_use(m, *s, size);
