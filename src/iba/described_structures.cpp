@@ -22,10 +22,19 @@ namespace comad::iba::detail {
 namespace {
 
 constexpr unsigned largest_structure = 2048; // bytes; positions are 16-bit numbers of bits
+constexpr unsigned most_levels = 16; // of nested structures: code that follows tables calls itself for each level
 
 /// Returns `3` or `3.4`, as ibtool describe prints positions.
 std::string position_text(unsigned bit) {
     return bit % 8 == 0 ? fmt::format("{}", bit / 8) : fmt::format("{}.{}", bit / 8, bit % 8);
+}
+
+/// Returns the levels of structures within each other: 1 for a structure that contains none.
+unsigned levels_of(const record_info& info) noexcept {
+    unsigned below = 0;
+    for (const row_info& row : info.rows)
+        if (row.nested) below = std::max(below, levels_of(*row.nested));
+    return below + 1;
 }
 
 // ---- fields ----
@@ -116,6 +125,8 @@ private:
             only_width = known->only_width;
         } else {
             row.nested = structure_in(m, *given, kind);
+            if (levels_of(*row.nested) >= most_levels)
+                m.fail(*given, fmt::format("structures are nested too deeply; the limit is {} levels", most_levels));
             only_width = row.nested->bytes * 8;
         }
         const file_value* const width = m.find("width");

@@ -323,6 +323,20 @@ TEST_CASE("a text that is not a list of structures is refused with its line") {
     CHECK_THAT(refused(std::string((1u << 20) + 1, ' ')), Catch::Contains("too large"));
 }
 
+TEST_CASE("structures can be nested in 16 levels") {
+    std::string levels =
+        "[[structures]]\nname = \"L1\"\nsize = 1\nfields = [ { name = \"a\", offset = 0, width = 8 } ]\n";
+    const auto add = [&levels](unsigned level) {
+        levels += "[[structures]]\nname = \"L" + std::to_string(level) +
+                  "\"\nsize = 1\nfields = [ { name = \"a\", offset = 0, kind = \"L" + std::to_string(level - 1) +
+                  "\" } ]\n";
+    };
+    for (unsigned level = 2; level <= 16; ++level) add(level);
+    { const registered file(levels); }
+    add(17);
+    CHECK_THAT(refused(levels), Catch::Contains("structures are nested too deeply; the limit is 16 levels"));
+}
+
 // The fields of a described attribute may not be named as keys. The keys of the compiled table stay hidden.
 TEST_CASE("keys stay hidden in attributes that a text describes without them") {
     const registered file("[[structures]]\nname = \"Open\"\nsize = 8\nclass = \"SubnLID\"\nattribute = 0x15\n"
