@@ -12,9 +12,13 @@ namespace {
 constexpr unsigned no_distance = std::numeric_limits<unsigned>::max();
 constexpr u32 no_switch = topology::no_node;
 
-bool is_active(const port& p) noexcept { return p.linked() && p.state == iba::PortState::Active; }
-
 } // namespace
+
+/// Returns whether both ends are Active. A manager can set only one of them to Active, and a route needs both directions.
+bool spread_routes::has_active_link(const port& p) const noexcept {
+    return p.linked() && p.state == iba::PortState::Active &&
+           topology_.nodes[p.peer_node].ports[p.peer_port].state == iba::PortState::Active;
+}
 
 u8 spread_routes::port_to(u32 node, iba::lid to) {
     if (is_stale_) calculate();
@@ -43,7 +47,7 @@ void spread_routes::find_switches() {
     for (forwarding_switch& s : switches_) {
         const node& n = topology_.nodes[s.node];
         for (unsigned p = 1; p <= n.num_ports(); ++p)
-            if (is_active(n.ports[p]) && numbers_[n.ports[p].peer_node] != no_switch)
+            if (has_active_link(n.ports[p]) && numbers_[n.ports[p].peer_node] != no_switch)
                 s.ways.push_back({static_cast<u8>(p), numbers_[n.ports[p].peer_node]});
         hosts_.emplace_back(n.num_ports() + 1);
     }
@@ -61,7 +65,7 @@ void spread_routes::find_lids() {
     for (const node& n : topology_.nodes) {
         if (n.is_switch()) continue;
         for (unsigned p = 1; p <= n.num_ports(); ++p)
-            if (is_active(n.ports[p]) && numbers_[n.ports[p].peer_node] != no_switch)
+            if (has_active_link(n.ports[p]) && numbers_[n.ports[p].peer_node] != no_switch)
                 add(switches_[numbers_[n.ports[p].peer_node]].hosts, n.ports[p], n.ports[p].peer_port);
     }
     for (forwarding_switch& s : switches_) add(s.own, topology_.nodes[s.node].ports[0], 0);

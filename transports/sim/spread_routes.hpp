@@ -45,6 +45,7 @@ private:
     };
     using load_by_port = std::vector<port_load>;
 
+    bool has_active_link(const port&) const noexcept;
     void calculate();
     void find_switches();
     void find_lids();
