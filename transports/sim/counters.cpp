@@ -136,11 +136,12 @@ void counters::set_bit_error_rate(u32 node, unsigned port, double rate) {
     bit_errors_[i] = bit_errors_of(rate, ports_[i].link);
 }
 
-/// Returns how long the link of a port with a cable was up since the load started.
+/// Returns how long the link of a port with a cable was up since the load started. The time may be before the last outages.
 mad::duration counters::time_up(u32 index, mad::time_point now) const {
     const auto found = outages_.find(cable(index));
     const outages gone = found == outages_.end() ? outages{} : found->second;
-    return gone.since.value_or(now) - loaded_since_ - gone.length;
+    const mad::duration up = std::min(gone.since.value_or(now), now) - loaded_since_ - gone.length;
+    return std::max(up, mad::duration::zero());
 }
 
 bit_error_counts counters::bit_errors_at(u32 index, mad::time_point now) const {
@@ -164,7 +165,7 @@ values counters::port_values(u32 index, mad::time_point now) const {
         if (seed_ != 0) add_earlier(index, v);
         const outages gone = found == outages_.end() ? outages{} : found->second;
         add_load(index, time_up(index, now), v);
-        if (!flows_.empty()) add_flows(index, gone.length, gone.since.value_or(now), v);
+        if (!flows_.empty()) add_flows(index, gone.length, std::min(gone.since.value_or(now), now), v);
         v.linkDownedCounter += gone.times;
     }
     v.portMulticastXmitPkts = multicast_of(v.portXmitPkts);

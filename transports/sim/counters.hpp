@@ -63,6 +63,8 @@ public:
     /// Sets the share of the bits received by a port that are wrong. Precondition: the port had a cable at the start.
     void set_bit_error_rate(u32 node, unsigned port, double rate);
 
+    /// Returns what a group has counted since the start. Writes do not change it.
+    counter_row counted(const group&, mad::time_point now) const;
     /// Returns the present values of a group.
     counter_row read(const group&, mad::time_point now) const;
     /// Sets the values of a group, which then count on from there.
@@ -93,7 +95,6 @@ private:
     /// Returns the number of a cable, which is equal for both ends.
     u32 cable(u32 index) const noexcept { return std::min(index, ports_[index].peer); }
 
-    counter_row counted(const group&, mad::time_point now) const;
     values port_values(u32 index, mad::time_point now) const;
     void add_earlier(u32 index, values&) const noexcept;
     void add_load(u32 index, mad::duration up, values&) const noexcept;

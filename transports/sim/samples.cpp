@@ -5,7 +5,6 @@
 #include "rates.hpp"
 
 #include <algorithm>
-#include <functional>
 #include <optional>
 
 namespace comad::transports::sim {
@@ -67,7 +66,7 @@ SampleStatus samples::mechanism::status() const noexcept {
 }
 
 samples::values samples::read(const mechanism& m, u32 node, mad::time_point when) const {
-    const counter_row row = counters_.read({node, m.port, attribute_id<PortCountersExt>}, when);
+    const counter_row row = counters_.counted({node, m.port, attribute_id<PortCountersExt>}, when);
     values all{};
     for (std::size_t i = 0; i < counters_of_mechanism; ++i)
         if (const auto place = place_of(m.control.*counter_selects[i])) all[i] = row[*place];
@@ -82,7 +81,8 @@ void samples::advance(mechanism& m, u32 node, mad::time_point now) const {
     if (!m.has_begun || m.has_ended || now < m.end) return;
     m.has_ended = true;
     m.counted = read(m, node, m.end);
-    std::ranges::transform(m.counted, m.at_begin, m.counted.begin(), std::minus<>());
+    // If the link went down after the end of the sample, but before this request, the value at the end is too low.
+    for (std::size_t i = 0; i < m.counted.size(); ++i) m.counted[i] -= std::min(m.at_begin[i], m.counted[i]);
 }
 
 response samples::control(mechanism& m, const pma& here, mad::time_point now, const server::request& r) const {

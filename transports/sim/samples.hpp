@@ -15,8 +15,8 @@ namespace comad::transports::sim {
 /// The sampling mechanisms of all PMAs. A switch has two mechanisms, each for any of its ports. Every port of another node has one. Each
 /// mechanism has five counters of 32 bits for the results, which PortSamplesResultExtended returns with 64 bits.
 ///
-/// A sample is the difference of two values of the port's counters. These values are exact for a load. Of the MADs that a port sends
-/// itself, a sample also contains those between its end and the first request after that.
+/// A sample is the difference of two values of the port's counters, without what was written to them. These values are exact for a load.
+/// Of the MADs that a port sends itself, a sample also contains those between its end and the first request after that.
 class samples {
 public:
     /// `of` and `t` must outlive it.
