@@ -16,6 +16,7 @@ using values = counters::values;
 /// The size in 4-byte words from the local route header to the invariant CRC: 8 + 12 + 8 bytes of headers, the MAD,
 /// and 4 bytes of CRC.
 constexpr u64 words_of_mad = (8 + 12 + 8 + mad::mad_size + 4) / 4;
+constexpr u64 words_of_flow_packet = 1024; // carry_from()
 
 /// Returns a pseudorandom number for a port and a purpose.
 u64 draw(u64 seed, u32 index, unsigned purpose) noexcept {
@@ -115,20 +116,21 @@ void counters::add_load(u32 index, mad::duration up, values& v) const noexcept {
 }
 
 void counters::add_flows(u32 index, mad::duration down, mad::time_point end, values& v) const noexcept {
-    constexpr u64 words_of_flow_packet = 1024;
-    const auto words_in = [&](const flow& f) {
-        return times_in(f.bytes / 4, std::max(end - f.since - down, mad::duration::zero()));
-    };
     if (const auto own = flows_.find(index); own != flows_.end()) {
-        const u64 words = words_in(own->second);
+        const u64 words = words_of_flow(index, down, end);
         add_sent(v, words / words_of_flow_packet, words);
         v.portXmitWait +=
             times_in(own->second.waiting, std::max(end - own->second.since - down, mad::duration::zero()));
     }
-    if (const auto other = flows_.find(ports_[index].peer); other != flows_.end()) {
-        const u64 words = words_in(other->second);
-        add_received(v, words / words_of_flow_packet, words);
-    }
+    const u64 words = words_of_flow(ports_[index].peer, down, end);
+    add_received(v, words / words_of_flow_packet, words);
+}
+
+/// Returns what a port has sent because of its flow; 0 if it has none. The length of the outages and the end are those of its cable.
+u64 counters::words_of_flow(u32 from, mad::duration down, mad::time_point end) const noexcept {
+    const auto found = flows_.find(from);
+    if (found == flows_.end()) return 0;
+    return times_in(found->second.bytes / 4, std::max(end - found->second.since - down, mad::duration::zero()));
 }
 
 void counters::set_bit_error_rate(u32 node, unsigned port, double rate) {
@@ -150,8 +152,13 @@ bit_error_counts counters::bit_errors_at(u32 index, mad::time_point now) const {
     const bit_errors& e = found->second;
     const port_counts& c = ports_[index];
     const mad::duration up = time_up(index, now);
+    const auto outage = outages_.find(cable(index));
+    const outages gone = outage == outages_.end() ? outages{} : outage->second;
+    const u64 of_flow =
+        words_of_flow(c.peer, gone.length, std::min(gone.since.value_or(now), now)) / words_of_flow_packet;
     const double damaged = static_cast<double>(times_in(load_.packets, up)) *
                                e.damaged_share(static_cast<double>(words_of_packet(load_.seed, c.peer))) +
+                           static_cast<double>(of_flow) * e.damaged_share(words_of_flow_packet) +
                            c.received * e.damaged_share(words_of_mad);
     return {times_in(e.symbol_errors, up), static_cast<u64>(damaged), times_in(e.corrected_symbols, up),
             times_in(e.correctable_blocks, up), times_in(e.uncorrectable_blocks, up)};

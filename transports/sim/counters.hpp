@@ -99,6 +99,7 @@ private:
     void add_earlier(u32 index, values&) const noexcept;
     void add_load(u32 index, mad::duration up, values&) const noexcept;
     void add_flows(u32 index, mad::duration down, mad::time_point end, values&) const noexcept;
+    u64 words_of_flow(u32 from, mad::duration down, mad::time_point end) const noexcept;
     mad::duration time_up(u32 index, mad::time_point now) const;
     bit_error_counts bit_errors_at(u32 index, mad::time_point now) const;
 
