@@ -30,6 +30,7 @@ double total_weight(const sweep_view& v, const reading& r, row_order order) {
 }
 
 double weight(const sweep_view& v, const sweep_row& r, row_order order) {
+    if (r.is_new) return 0; // its total must not be compared with shares
     if (!r.has_changes()) return total_weight(v, r.now, order);
     const link_use use = r.use(v.subnet);
     const auto number = [](const std::optional<link_share>& share) { return share ? share->value : 0; };
