@@ -102,11 +102,8 @@ class ranked_nodes {
 public:
     ranked_nodes(const subnet& s, const node_names& names, const node_selection& selected)
         : s_(s), selected_(selected), names_(switch_names(s, names)), order_(s.nodes.size()), ranks_(s.nodes.size()) {
-        descriptions_.reserve(s.nodes.size());
-        for (u32 n = 0; n < s.nodes.size(); ++n) {
-            descriptions_.push_back(names.of(s.nodes[n]));
-            if (!s.nodes[n].is_switch()) names_[n] = descriptions_[n];
-        }
+        for (u32 n = 0; n < s.nodes.size(); ++n)
+            if (!s.nodes[n].is_switch()) names_[n] = names.of(s.nodes[n]);
         std::iota(order_.begin(), order_.end(), 0u);
         std::ranges::sort(order_, [&](u32 a, u32 b) {
             const int by_name = ::strverscmp(names_[a].c_str(), names_[b].c_str()); // n2 before n10
@@ -158,7 +155,7 @@ private:
 
     const subnet& s_;
     const node_selection& selected_;
-    std::vector<std::string> names_, descriptions_;
+    std::vector<std::string> names_;
     std::vector<u32> order_, ranks_;
     std::vector<bool> left_out_;
     std::vector<unsigned> levels_;
