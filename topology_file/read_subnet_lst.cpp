@@ -124,6 +124,7 @@ public:
             if (!link) skip("not a link; expected { CA|SW|Rt Ports:.. NodeGUID:.. ... PN:.. } { ... }");
             else take(*link);
         }
+        if (contents_.nodes.empty()) fail("the file contains no nodes; expected a list of links");
         contents_.may_lack_nodes = contents_.skipped.lines != 0;
         return std::move(contents_);
     }

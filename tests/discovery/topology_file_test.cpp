@@ -432,6 +432,7 @@ TEST_CASE("a damaged topology file stays marked as incomplete when it is written
 TEST_CASE("a topology file without a node or with too many ports is rejected") {
     CHECK_THAT(refusal_of("", reading::tolerant), Contains("the file contains no nodes"));
     CHECK_THAT(refusal_of("hello\nworld\n", reading::tolerant), Contains("the file contains no nodes"));
+    CHECK_THAT(refusal_of("{ CA NodeGUID: PN: }\n", reading::tolerant), Contains("the file contains no nodes"));
     std::string many;
     for (unsigned i = 0; i < 8000; ++i) many += fmt::format("Switch 255 \"{}\"\n", i);
     CHECK_THAT(refusal_of(many, reading::tolerant), Contains("the file has more ports than the maximum of 2000000"));
