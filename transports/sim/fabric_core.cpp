@@ -147,7 +147,8 @@ void fabric_core::carry_from(u32 node, unsigned port, double utilization, double
     const double bits = data_bits_per_second(from.ports[port].active);
     const double lanes = is_tick_of_link(from) ? 1 : lanes_of(from.ports[port].active);
     const double bytes_of_tick = (agents_->tick(node) + 1) * lanes;
-    agents_->ports().carry_from(node, port, {utilization * bits / 8, congestion * bits / 8 / bytes_of_tick, now_});
+    const double ticks = bits > 0 ? congestion * bits / 8 / bytes_of_tick : 0; // a link that is down has no lanes
+    agents_->ports().carry_from(node, port, {utilization * bits / 8, ticks, now_});
 }
 
 void fabric_core::set_congestion_control(u32 node, bool has_it) noexcept {
