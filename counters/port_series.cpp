@@ -76,21 +76,40 @@ unsigned lanes_of_link(const exposed_sweep& e, const reading& r) {
 
 template <u64 Unit, auto First, auto... Others>
 constexpr port_series counter_of(std::string_view name, std::string_view help) {
-    return {name, "counter", help, detail_of_member<First>(), {}, nullptr, counter_text<Unit, First, Others...>};
+    return {name, "counter", help, detail_of_member<First>(), false, {}, nullptr, counter_text<Unit, First, Others...>};
 }
 template <u64 Unit, auto Member> constexpr port_series by_vl(std::string_view name, std::string_view help) {
-    return {name, "counter", help, detail_of_member<Member>(), "vl", elements_of<Member>, counter_text<Unit, Member>};
+    return {name,
+            "counter",
+            help,
+            detail_of_member<Member>(),
+            false,
+            "vl",
+            elements_of<Member>,
+            counter_text<Unit, Member>};
 }
 template <u64 Unit, auto Member> constexpr port_series by_sl(std::string_view name, std::string_view help) {
-    return {name, "counter", help, detail_of_member<Member>(), "sl", elements_of<Member>, counter_text<Unit, Member>};
+    return {name,
+            "counter",
+            help,
+            detail_of_member<Member>(),
+            false,
+            "sl",
+            elements_of<Member>,
+            counter_text<Unit, Member>};
 }
 template <u64 Unit, auto Member> constexpr port_series by_lane(std::string_view name, std::string_view help) {
-    return {name, "counter", help, detail_of_member<Member>(), "lane", lanes_of_link, counter_text<Unit, Member>};
+    return {name,  "counter", help,          detail_of_member<Member>(),
+            false, "lane",    lanes_of_link, counter_text<Unit, Member>};
 }
 
 constexpr port_series gauge(std::string_view name, std::string_view help,
                             std::string (*value)(const exposed_sweep&, std::size_t, unsigned)) {
-    return {name, "gauge", help, port_series::no_detail, {}, nullptr, value};
+    return {name, "gauge", help, port_series::no_detail, false, {}, nullptr, value};
+}
+constexpr port_series error(port_series s) {
+    s.is_error = true;
+    return s;
 }
 
 // clang-format off
@@ -100,25 +119,25 @@ constexpr port_series families[] = {
     gauge("infiniband_port_congestion_ratio", "Time with data to send but no credits since the last sweep, as a share: 0 to 1.", use_text<&link_use::congestion>),
     gauge("infiniband_port_xmit_wait_tick_seconds", "Length of a tick of infiniband_port_xmit_wait_ticks_total, in seconds.", tick_text),
     gauge("infiniband_port_fec_mode_id", "Error correction of the link: 0 none, 1 FireCode, 2 RS, 3 LowLatencyRS, 4 RS2 (FECModeActive).", fec_text),
-    counter_of<1, &PortRcvErrorDetails::portLocalPhysicalErrors>("infiniband_port_local_physical_errors_total", "Packets received with physical errors (portLocalPhysicalErrors)."),
-    counter_of<1, &PortRcvErrorDetails::portMalformedPacketErrors>("infiniband_port_malformed_packet_errors_total", "Packets received that were malformed (portMalformedPacketErrors)."),
-    counter_of<1, &PortRcvErrorDetails::portBufferOverrunErrors>("infiniband_port_buffer_overrun_errors_total", "Packets discarded because of a buffer overrun (portBufferOverrunErrors)."),
-    counter_of<1, &PortRcvErrorDetails::portDLIDMappingErrors>("infiniband_port_dlid_mapping_errors_total", "Packets that could not be forwarded because of their DLID (portDLIDMappingErrors)."),
-    counter_of<1, &PortRcvErrorDetails::portVLMappingErrors>("infiniband_port_vl_mapping_errors_total", "Packets that could not be forwarded because of their virtual lane (portVLMappingErrors)."),
-    counter_of<1, &PortRcvErrorDetails::portLoopingErrors>("infiniband_port_looping_errors_total", "Packets whose output port was their input port (portLoopingErrors)."),
-    counter_of<1, &PortXmitDiscardDetails::portInactiveDiscards>("infiniband_port_inactive_discards_total", "Packets discarded because the port was not active (portInactiveDiscards)."),
-    counter_of<1, &PortXmitDiscardDetails::portNeighborMTUDiscards>("infiniband_port_neighbor_mtu_discards_total", "Packets discarded because they exceeded the MTU of the neighbor (portNeighborMTUDiscards)."),
-    counter_of<1, &PortXmitDiscardDetails::portSwLifetimeLimitDiscards>("infiniband_port_sw_lifetime_limit_discards_total", "Packets discarded because of the lifetime limit of the switch (portSwLifetimeLimitDiscards)."),
-    counter_of<1, &PortXmitDiscardDetails::portSwHOQLimitDiscards>("infiniband_port_sw_hoq_limit_discards_total", "Packets discarded because they waited too long at the head of the queue (portSwHOQLimitDiscards)."),
+    error(counter_of<1, &PortRcvErrorDetails::portLocalPhysicalErrors>("infiniband_port_local_physical_errors_total", "Packets received with physical errors (portLocalPhysicalErrors).")),
+    error(counter_of<1, &PortRcvErrorDetails::portMalformedPacketErrors>("infiniband_port_malformed_packet_errors_total", "Packets received that were malformed (portMalformedPacketErrors).")),
+    error(counter_of<1, &PortRcvErrorDetails::portBufferOverrunErrors>("infiniband_port_buffer_overrun_errors_total", "Packets discarded because of a buffer overrun (portBufferOverrunErrors).")),
+    error(counter_of<1, &PortRcvErrorDetails::portDLIDMappingErrors>("infiniband_port_dlid_mapping_errors_total", "Packets that could not be forwarded because of their DLID (portDLIDMappingErrors).")),
+    error(counter_of<1, &PortRcvErrorDetails::portVLMappingErrors>("infiniband_port_vl_mapping_errors_total", "Packets that could not be forwarded because of their virtual lane (portVLMappingErrors).")),
+    error(counter_of<1, &PortRcvErrorDetails::portLoopingErrors>("infiniband_port_looping_errors_total", "Packets whose output port was their input port (portLoopingErrors).")),
+    error(counter_of<1, &PortXmitDiscardDetails::portInactiveDiscards>("infiniband_port_inactive_discards_total", "Packets discarded because the port was not active (portInactiveDiscards).")),
+    error(counter_of<1, &PortXmitDiscardDetails::portNeighborMTUDiscards>("infiniband_port_neighbor_mtu_discards_total", "Packets discarded because they exceeded the MTU of the neighbor (portNeighborMTUDiscards).")),
+    error(counter_of<1, &PortXmitDiscardDetails::portSwLifetimeLimitDiscards>("infiniband_port_sw_lifetime_limit_discards_total", "Packets discarded because of the lifetime limit of the switch (portSwLifetimeLimitDiscards).")),
+    error(counter_of<1, &PortXmitDiscardDetails::portSwHOQLimitDiscards>("infiniband_port_sw_hoq_limit_discards_total", "Packets discarded because they waited too long at the head of the queue (portSwHOQLimitDiscards).")),
     counter_of<1, &PortOpRcvCounters::portOpRcvPkts>("infiniband_port_op_rcv_packets_total", "Packets received with OpCode 0 (portOpRcvPkts)."),
     counter_of<bytes_of_word, &PortOpRcvCounters::portOpRcvData>("infiniband_port_op_rcv_data_bytes_total", "Bytes received with OpCode 0 (portOpRcvData)."),
     counter_of<1, &PortFlowCtlCounters::portXmitFlowPkts>("infiniband_port_xmit_flow_packets_total", "Flow control packets sent (portXmitFlowPkts)."),
     counter_of<1, &PortFlowCtlCounters::portRcvFlowPkts>("infiniband_port_rcv_flow_packets_total", "Flow control packets received (portRcvFlowPkts)."),
     by_vl<1, &PortVLOpPackets::portVLOpPackets>("infiniband_port_vl_op_packets_total", "Packets received with OpCode 0, by virtual lane (portVLOpPackets)."),
     by_vl<bytes_of_kilobyte, &PortVLOpData::portVLOpData>("infiniband_port_vl_op_data_bytes_total", "Bytes received with OpCode 0, by virtual lane (portVLOpData)."),
-    by_vl<1, &PortVLXmitFlowCtlUpdateErrors::portVLXmitFlowCtlUpdateErrors>("infiniband_port_vl_xmit_flow_ctl_update_errors_total", "Flow control updates that were late, by virtual lane (portVLXmitFlowCtlUpdateErrors)."),
+    error(by_vl<1, &PortVLXmitFlowCtlUpdateErrors::portVLXmitFlowCtlUpdateErrors>("infiniband_port_vl_xmit_flow_ctl_update_errors_total", "Flow control updates that were late, by virtual lane (portVLXmitFlowCtlUpdateErrors).")),
     by_vl<1, &PortVLXmitWaitCounters::portVLXmitWait>("infiniband_port_vl_xmit_wait_ticks_total", "Ticks with data to send but no credits, by virtual lane (portVLXmitWait)."),
-    by_vl<1, &SwPortVLCongestion::swPortVLCongestion>("infiniband_port_vl_congestion_discards_total", "Packets that a switch discarded because of congestion, by virtual lane (swPortVLCongestion)."),
+    error(by_vl<1, &SwPortVLCongestion::swPortVLCongestion>("infiniband_port_vl_congestion_discards_total", "Packets that a switch discarded because of congestion, by virtual lane (swPortVLCongestion).")),
     by_sl<bytes_of_word, &PortXmitDataSL::portXmitDataSL>("infiniband_port_sl_xmit_data_bytes_total", "Bytes sent, by service level (portXmitDataSL)."),
     by_sl<bytes_of_word, &PortRcvDataSL::portRcvDataSL>("infiniband_port_sl_rcv_data_bytes_total", "Bytes received, by service level (portRcvDataSL)."),
     counter_of<1, &PortRcvConCtrl::portPktRcvFECN>("infiniband_port_rcv_fecn_packets_total", "Packets received with FECN (portPktRcvFECN)."),
@@ -127,14 +146,14 @@ constexpr port_series families[] = {
     by_sl<1, &PortSLRcvBECN::portSLRcvBECN>("infiniband_port_sl_rcv_becn_packets_total", "Packets received with BECN, by service level (portSLRcvBECN)."),
     counter_of<1, &PortXmitConCtrl::portXmitTimeCong>("infiniband_port_xmit_time_congested_total", "Time in which the port was congested, in the unit of the device (portXmitTimeCong)."),
     by_vl<1, &PortVLXmitTimeCong::portVLXmitTimeCong>("infiniband_port_vl_xmit_time_congested_total", "Time in which the virtual lane was congested, in the unit of the device (portVLXmitTimeCong)."),
-    counter_of<1, &PortExtendedSpeedsCounters::syncHeaderErrorCounter, &PortExtendedSpeedsCountersRSFEC::syncHeaderErrorCounter>("infiniband_port_sync_header_errors_total", "Errors in the synchronization headers of blocks (syncHeaderErrorCounter)."),
-    counter_of<1, &PortExtendedSpeedsCounters::unknownBlockCounter, &PortExtendedSpeedsCountersRSFEC::unknownBlockCounter>("infiniband_port_unknown_blocks_total", "Blocks of an unknown type (unknownBlockCounter)."),
-    by_lane<1, &PortExtendedSpeedsCounters::errorDetectionCounterLane>("infiniband_port_lane_detected_errors_total", "Errors that the lane detected (errorDetectionCounterLane)."),
+    error(counter_of<1, &PortExtendedSpeedsCounters::syncHeaderErrorCounter, &PortExtendedSpeedsCountersRSFEC::syncHeaderErrorCounter>("infiniband_port_sync_header_errors_total", "Errors in the synchronization headers of blocks (syncHeaderErrorCounter).")),
+    error(counter_of<1, &PortExtendedSpeedsCounters::unknownBlockCounter, &PortExtendedSpeedsCountersRSFEC::unknownBlockCounter>("infiniband_port_unknown_blocks_total", "Blocks of an unknown type (unknownBlockCounter).")),
+    error(by_lane<1, &PortExtendedSpeedsCounters::errorDetectionCounterLane>("infiniband_port_lane_detected_errors_total", "Errors that the lane detected (errorDetectionCounterLane).")),
     by_lane<1, &PortExtendedSpeedsCounters::FECCorrectableBlockCounterLane>("infiniband_port_lane_fec_correctable_blocks_total", "Blocks of the lane that FEC corrected (FECCorrectableBlockCounterLane)."),
-    by_lane<1, &PortExtendedSpeedsCounters::FECUncorrectableBlockCounterLane>("infiniband_port_lane_fec_uncorrectable_blocks_total", "Blocks of the lane that FEC could not correct (FECUncorrectableBlockCounterLane)."),
+    error(by_lane<1, &PortExtendedSpeedsCounters::FECUncorrectableBlockCounterLane>("infiniband_port_lane_fec_uncorrectable_blocks_total", "Blocks of the lane that FEC could not correct (FECUncorrectableBlockCounterLane).")),
     by_lane<1, &PortExtendedSpeedsCountersRSFEC::FECCorrectableSymbolCounterLane>("infiniband_port_lane_fec_correctable_symbols_total", "Symbols of the lane that RS-FEC corrected (FECCorrectableSymbolCounterLane)."),
     counter_of<1, &PortExtendedSpeedsCountersRSFEC::portFECCorrectableBlockCounter>("infiniband_port_fec_correctable_blocks_total", "Blocks that RS-FEC corrected (portFECCorrectableBlockCounter)."),
-    counter_of<1, &PortExtendedSpeedsCountersRSFEC::portFECUncorrectableBlockCounter>("infiniband_port_fec_uncorrectable_blocks_total", "Blocks that RS-FEC could not correct (portFECUncorrectableBlockCounter)."),
+    error(counter_of<1, &PortExtendedSpeedsCountersRSFEC::portFECUncorrectableBlockCounter>("infiniband_port_fec_uncorrectable_blocks_total", "Blocks that RS-FEC could not correct (portFECUncorrectableBlockCounter).")),
     counter_of<1, &PortExtendedSpeedsCountersRSFEC::portFECCorrectedSymbolCounter>("infiniband_port_fec_corrected_symbols_total", "Symbols that RS-FEC corrected (portFECCorrectedSymbolCounter)."),
 };
 // clang-format on

@@ -16,6 +16,7 @@ struct port_series {
 
     std::string_view name, type, help;
     unsigned detail = no_detail; ///< index in detail_types of the attribute that has the values
+    bool is_error = false;       ///< counts errors or discards
     std::string_view label = {}; ///< label of the elements: `vl`, `sl` or `lane`; empty: there is one value
     /// Returns the number of elements. Null: 1.
     unsigned (*count)(const exposed_sweep&, const reading&) = nullptr;

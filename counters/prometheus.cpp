@@ -406,7 +406,7 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
             const auto& ports = all[i].view.now.ports;
             const bool is_detail = series.detail != port_series::no_detail;
             if (is_detail && !(readable[i].has(series.detail) && all[i].details.has(series.detail))) continue;
-            if (!is_detail && all[i].metrics == metric_choice::errors) continue;
+            if (!series.is_error && all[i].metrics == metric_choice::errors) continue;
             for (std::size_t p = 0; p < ports.size(); ++p) {
                 if (!labels[i].has_series(p)) continue;
                 const unsigned count = !ports[p].valid ? 0 : series.count ? series.count(all[i], ports[p]) : 1;

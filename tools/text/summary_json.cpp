@@ -82,7 +82,7 @@ std::string summary_json(const summarized_subnet& x) {
                                   {"deviceID", d.deviceID},
                                   {"nodes", d.nodes},
                                   {"description", json_string(d.example)}});
-    out["chassis"] = facts.chassis;
+    out["chassis_count"] = facts.chassis;
     if (x.is_managers_known) out["managers"] = json::array();
     for (const manager_facts& m : x.managers) out["managers"].push_back(manager_json(x, m));
     out["LIDs"] = {{"assigned", facts.LIDs.assigned},
