@@ -66,6 +66,21 @@ TEST_CASE("CSV of several fabrics has one first line and the fabric in the first
     CHECK(lines.back() == "\"" + ring + "\"," + second.back());
 }
 
+TEST_CASE("the names that the user gives to fabrics are those in JSON, CSV, text and messages") {
+    const words named{"--fabric", "a=" + small, "--fabric", "b=" + ring};
+    const process_result as_json = run(named + words{"ibhosts", "--json"});
+    check_success(as_json);
+    words printed;
+    for (const std::string& line : lines_in_order(as_json.out)) printed.push_back(json::parse(line).dump());
+    CHECK(printed == labelled(of(small, {"ibhosts", "--json"}), "a") + labelled(of(ring, {"ibhosts", "--json"}), "b"));
+    const process_result csv = run(named + words{"ibhosts", "--csv"});
+    CHECK(lines_in_order(csv.out).back() == "\"b\"," + lines_in_order(of(ring, {"ibhosts", "--csv"}).out).back());
+    CHECK(run(named + words{"ibhosts"}).out ==
+          "# fabric a\n" + of(small, {"ibhosts"}).out + "# fabric b\n" + of(ring, {"ibhosts"}).out);
+    const process_result failed = run({"--fabric", "a=ibsim:no-such-server", "--fabric", "b=" + ring, "ibhosts"});
+    CHECK_THAT(failed.err, StartsWith("ibtool: a: "));
+}
+
 TEST_CASE("a fabric that fails does not prevent the output of the others") {
     const process_result r = run({"--fabric", "ibsim:no-such-server", "--fabric", ring, "ibswitches"});
     CHECK(r.status == 3);

@@ -242,6 +242,17 @@ std::vector<global_options> each_fabric(const global_options& o) {
     return all;
 }
 
+std::string selected_fabric(const global_options& o) {
+    if (!o.fabric.empty()) return o.fabric;
+    if (o.ca.empty() && o.ca_port.empty()) return "umad";
+    return "umad:" + (o.ca.empty() ? o.ca_port : o.ca + (o.ca_port.empty() ? "" : "/" + o.ca_port));
+}
+
+std::string name_of_fabric(const global_options& o, const std::string& place) {
+    if (!o.fabric_name.empty()) return o.fabric_name;
+    return place.empty() ? selected_fabric(o) : place;
+}
+
 std::vector<std::string> fabrics_of_ports(const std::vector<std::string>& values) {
     std::vector<std::string> all;
     for (const std::string& value : values) {

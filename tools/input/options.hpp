@@ -112,6 +112,12 @@ void add_global_options(arguments& takes, global_options& options);
 /// element. Throws usage_error if the combination is invalid.
 std::vector<global_options> each_fabric(const global_options&);
 
+/// Returns the fabric that the options select, as the text of --fabric: `umad:mlx5_0/1`; `umad` if they select none.
+std::string selected_fabric(const global_options&);
+
+/// Returns the name of the fabric for users: the NAME that they gave it, else `place`, else selected_fabric().
+std::string name_of_fabric(const global_options&, const std::string& place = {});
+
 /// Returns the fabrics of the values of --local-ports: `mlx5_0/1,mlx5_1/1` is `umad:mlx5_0/1` and `umad:mlx5_1/1`. A value that names a
 /// kind of fabric, such as `ibsim:...`, is one fabric. Throws usage_error if a port is missing or given twice.
 std::vector<std::string> fabrics_of_ports(const std::vector<std::string>& values);

@@ -103,13 +103,6 @@ std::function<fabric()> opener(const global_options& options, const comad::mad::
 /// Returns whether the fabric can appear later, through a driver or a server. A file either exists or does not.
 bool may_come_later(const global_options& options) { return is_local(options) || options.fabric.starts_with("ibsim"); }
 
-/// Returns the name of a fabric that was never opened, from the options: `umad:mlx5_0/1`.
-std::string format_device_options(const global_options& o) {
-    if (!o.fabric.empty()) return o.fabric;
-    if (o.ca.empty() && o.ca_port.empty()) return "umad";
-    return "umad:" + (o.ca.empty() ? o.ca_port : o.ca + (o.ca_port.empty() ? "" : "/" + o.ca_port));
-}
-
 /// Parses --sa-path.
 std::optional<comad::mad::IBPath> sa_target_of(const global_options& options) {
     if (options.sa_path.empty()) return std::nullopt;
@@ -143,7 +136,7 @@ session::session(const global_options& options, std::function<fabric()> open, bo
     } catch (const std::runtime_error& e) {
         if (when == opens::at_once || !may_come_later(options)) throw;
         start_problem_ = e.what();
-        device_ = place_ = format_device_options(options);
+        device_ = place_ = selected_fabric(options);
         return;
     }
     is_virtual_ = open_->on.transport().native_handle() < 0;

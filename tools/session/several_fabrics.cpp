@@ -5,8 +5,6 @@
 #include "comad.hpp"
 #include <comad/transports/sysfs.hpp>
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <optional>
 #include <stdexcept>
@@ -25,13 +23,6 @@ std::optional<transports::end_port> local_port_of(const std::string& fabric, con
     for (const transports::end_port& port : transports::end_ports(classes))
         if (fabric == umad_place(port) || fabric == "verbs:" + port.name()) return port;
     return std::nullopt;
-}
-
-/// Returns the name of a fabric for users.
-std::string name_of_fabric(const global_options& o) {
-    if (!o.fabric.empty()) return o.fabric;
-    if (o.ca.empty()) return "umad";
-    return fmt::format("umad:{}{}{}", o.ca, o.ca_port.empty() ? "" : "/", o.ca_port);
 }
 
 } // namespace

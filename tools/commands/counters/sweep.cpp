@@ -319,11 +319,11 @@ private:
         plan_.out.fabrics.clear();
         std::vector<std::string> places;
         for (const auto& one : all_) {
-            const std::string &place = one->in().place(), &name = one->options().fabric_name;
+            const std::string& place = one->in().place();
             if (std::find(places.begin(), places.end(), place) != places.end())
                 throw usage_error(fmt::format("--fabric: '{}' is given twice", iba::escaped(place)));
             places.push_back(place);
-            plan_.out.fabrics.push_back(name.empty() ? place : name);
+            plan_.out.fabrics.push_back(name_of_fabric(one->options(), place));
         }
     }
 

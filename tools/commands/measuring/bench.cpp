@@ -73,7 +73,7 @@ bench_rpc make_rpc(const std::string& rpc, const std::string& attribute, const s
     if (is_write(r) && !is_simulated(options))
         throw usage_error(fmt::format("bench cannot send {} to '{}': it writes only to simulated fabrics; use "
                                       "--fabric sim:... or ibsim",
-                                      rpc, options.fabric.empty() ? "umad" : iba::escaped(options.fabric)));
+                                      rpc, iba::escaped(selected_fabric(options))));
     if (r.payload.size() > payload_size)
         throw usage_error(fmt::format("bench cannot send {}: it does not fit in one MAD", r.attribute->info->name));
     if (options.by_sa && is_smp(r))
@@ -202,7 +202,7 @@ bool is_empty(const bench_row& row) { return row.measured.all.replies == 0; }
 int run_bench_command(const bench_settings& s, const global_options& options) {
     const std::vector<bench_rpc> rpcs = rpcs_of(s, options);
     bench_report r;
-    r.fabric = options.fabric.empty() ? "umad" : options.fabric;
+    r.fabric = selected_fabric(options);
     r.rounds = s.rounds;
     r.threads = s.threads;
     if (!s.rates.empty()) r.arrivals = s.process;
