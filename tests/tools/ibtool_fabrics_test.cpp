@@ -87,6 +87,8 @@ TEST_CASE("a fabric that fails does not prevent the output of the others") {
     CHECK_THAT(r.err, StartsWith("ibtool: ibsim:no-such-server: "));
     CHECK(r.out == "# fabric " + ring + "\n" + of(ring, {"ibswitches"}).out);
     CHECK(run({"--fabric", "ibsim:no-such-server", "--fabric", "ibsim:nor-this", "ibswitches"}).status == 1);
+    const process_result csv = run({"--fabric", "ibsim:no-such-server", "--fabric", ring, "ibswitches", "--csv"});
+    CHECK(lines_in_order(csv.out).front() == "fabric," + lines_in_order(of(ring, {"ibswitches", "--csv"}).out).front());
 }
 
 TEST_CASE("commands refuse several fabrics if they write one file or do not support them") {

@@ -3,6 +3,7 @@
 #include "session/several_fabrics.hpp"
 
 #include "comad.hpp"
+#include "session/stop_signals.hpp"
 #include <comad/transports/sysfs.hpp>
 
 #include <algorithm>
@@ -48,9 +49,14 @@ std::vector<std::string> in_order_of_use(std::vector<std::string> fabrics, const
 int run_in_turn(const std::vector<global_options>& fabrics, fabric_format format,
                 const std::function<int(const global_options&)>& run) {
     std::optional<int> code;
+    bool is_first = true; // no text was written yet
     for (const global_options& o : fabrics) {
-        const std::string name = name_of_fabric(o);
-        const fabric_label label(name, format, !code);
+        const fabric_label label(name_of_fabric(o), format, is_first);
+        if (code && has_stop_signal_come()) {
+            print_message("not read: a signal ended the command");
+            code = partial;
+            continue;
+        }
         if (o.found_ports) {
             const auto port = local_port_of(o.fabric, "/sys/class");
             if (port && o.found_ports->contains(port->portGUID)) {
@@ -66,6 +72,7 @@ int run_in_turn(const std::vector<global_options>& fabrics, fabric_format format
         } catch (const std::runtime_error& e) {
             print_message("{}", e.what());
         }
+        is_first = is_first && !label.has_text();
         code = !code || *code == ended ? ended : static_cast<int>(partial);
     }
     return code.value_or(complete);

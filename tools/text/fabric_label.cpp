@@ -61,6 +61,7 @@ fabric_label::fabric_label(std::string name, fabric_format format, bool is_first
     label_now().emplace(label_state{std::move(name), std::move(escaped), format, is_first});
 }
 fabric_label::~fabric_label() { label_now().reset(); }
+bool fabric_label::has_text() const noexcept { return label_now()->has_text; }
 
 bool is_labelled() noexcept { return label_now().has_value(); }
 

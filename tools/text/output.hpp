@@ -85,6 +85,8 @@ public:
     ~fabric_label();
     fabric_label(const fabric_label&) = delete;
     fabric_label& operator=(const fabric_label&) = delete;
+    /// Returns whether text for stdout was written with this label.
+    bool has_text() const noexcept;
 };
 
 /// Records that a stop signal has arrived: print_error() then waits for at most one second more.
