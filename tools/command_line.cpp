@@ -21,6 +21,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <cstdlib>
 #include <iterator>
 #include <limits>
 #include <map>
@@ -276,6 +277,9 @@ void command_line::choose_ports() {
     if (options_.ports.empty()) return;
     if (!options_.cas.empty() || !options_.ca_ports.empty() || options_.all_fabrics)
         throw usage_error("--local-ports excludes -C, -P and --all-fabrics: it names the local ports itself");
+    const char* const usual = std::getenv("IBTOOL_FABRIC"); // a default, which the option replaces
+    if (!options_.fabrics.empty() && !(usual && options_.fabrics == std::vector<std::string>{usual}))
+        throw usage_error("--local-ports excludes --fabric: it names the local ports itself");
     if (options_.discovers_by_sa() || options_.discovery == discovery_mode::LID)
         throw usage_error("--local-ports excludes --sa and --discovery SA and LID: it discovers by directed routes");
     if (!options_.pcap.empty()) throw usage_error("--pcap supports only one local port");
@@ -308,7 +312,8 @@ int command_line::run_action() {
     const bool is_one = fabrics_.size() == 1 && !options_.all_fabrics;
     if (is_one || !named_->per_fabric) return action_(options_);
     for (const argument& a : arguments_.all()) {
-        const bool is_written = a.file_use_ == file_use::written || a.file_use_ == file_use::replaced;
+        const bool is_written =
+            a.file_use_ == file_use::written || a.file_use_ == file_use::replaced || a.file_use_ == file_use::cached;
         const auto* const file = std::get_if<std::string*>(&a.destination_);
         if (is_written && file && !(*file)->empty())
             throw usage_error(fmt::format("{}: several fabrics do not fit into one file; run {} for each of them",

@@ -97,6 +97,8 @@ TEST_CASE("commands refuse several fabrics if they write one file or do not supp
                   "several fabrics do not fit into one file");
     check_failure(run(both + words{"ibnetdiscover", "--cache", files / "cache"}), 2,
                   "--cache: several fabrics do not fit");
+    check_failure(run(both + words{"ibqueryerrors", "--save", files / "sweeps"}), 2,
+                  "--save: several fabrics do not fit");
     check_failure(run(both + words{"sminfo"}), 2, "sminfo accepts only one fabric, but 2 are given");
     check_failure(run({"--fabric", ring, "--all-fabrics", "sminfo"}), 2, "--all-fabrics is not supported by sminfo");
     const process_result named = run({"--fabric", ring, "--all-fabrics", "ibswitches"});
@@ -130,6 +132,7 @@ TEST_CASE("another local port finds the nodes that the first one does not reach"
 TEST_CASE("the option --local-ports refuses options that select another port or another kind of discovery") {
     const words port{"--local-ports", small};
     check_failure(run(port + words{"-C", "mlx5_0", "ibhosts"}), 2, "--local-ports excludes -C, -P and --all-fabrics");
+    check_failure(run(port + words{"--fabric", ring, "ibhosts"}), 2, "--local-ports excludes --fabric");
     check_failure(run(port + words{"--sa", "ibhosts"}), 2, "--local-ports excludes --sa");
     check_failure(run({"--local-ports", "mlx5_0/1,", "ibhosts"}), 2, "--local-ports: a port is missing");
     check_failure(run({"--local-ports", "mlx5_0/1,mlx5_0/1", "ibhosts"}), 2, "is given twice");
