@@ -71,9 +71,10 @@ query_task<bool> port_sampler::prepare() {
 }
 
 query_task<bool> port_sampler::choose_mechanism() {
-    mechanism_ = request_.mechanism.value_or(0);
     std::optional<PortSamplesCtl> first;
-    for (unsigned mechanisms = mechanism_ + 1u; mechanism_ < mechanisms; ++mechanism_) {
+    unsigned mechanism = request_.mechanism.value_or(0); // can be 256, after the last one
+    for (unsigned mechanisms = mechanism + 1; mechanism < mechanisms; ++mechanism) {
+        mechanism_ = static_cast<u8>(mechanism);
         BOOST_OUTCOME_CO_TRY(const auto found, co_await read_control(mechanism_));
         if (!first) {
             first = found;
