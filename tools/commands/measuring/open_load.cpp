@@ -74,7 +74,7 @@ public:
         }
         const bool is_complete = is_running && !schedule_.transport_failed();
         if (!extent_.mads) count_unsent(is_complete ? end_ : std::min(end_, clock_()));
-        else all_.last = std::max(all_.last, is_complete ? arrivals_.next() : clock_());
+        else if (counted_ != 0) all_.last = std::max(all_.last, is_complete ? arrivals_.next() : clock_());
         co_await queries.join();
         finish();
     }
