@@ -7,6 +7,7 @@
 #include "session/queries.hpp"
 #include "session/report.hpp"
 #include "text/error_text.hpp"
+#include "text/failure_text.hpp"
 #include "text/json.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/discovery/formats/exports.hpp>
@@ -220,7 +221,11 @@ query_task<report> ping_all(session& in, const ping_all_options& how) {
     for (unsigned i = 0; i < most_pinged_at_once; ++i) workers.push_back(ping_hosts(q));
     auto ended = co_await all(std::move(workers));
     if (!ended) co_return std::move(ended.error());
+    const auto not_pinged = how.count ? std::ranges::count(q.hosts, u64{0}, &pinged_host::sent) : 0;
     report r = ping_report(std::move(q.hosts), how);
+    if (not_pinged)
+        r.missing.push_back(failure_at(
+            {}, fmt::format("interrupted: {} host{} not pinged", not_pinged, not_pinged == 1 ? " was" : "s were")));
     r.missing.insert(r.missing.end(), missing.begin(), missing.end());
     co_return r;
 }
