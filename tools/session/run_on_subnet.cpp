@@ -61,6 +61,7 @@ struct printed_subnet {
     std::size_t failures;
     report output;
     session_end end;
+    bool is_written = true; ///< the lines of new nodes
 };
 
 printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads, auto& ended) {
@@ -106,14 +107,16 @@ printed_subnet discover_and_print(const global_options& options, const subnet_pr
         return fmt::format("discovering: {} nodes, {} links, {} failures", progress.nodes.load(), progress.links.load(),
                            progress.failures.load());
     });
-    finish(in, lines.get());
+    const bool is_written = finish(in, lines.get());
     if (!found) refuse_silent_port(found.error(), options);
     const u64 mads = in.sent();
     if (printer.read_more && !in.stopped()) {
         const std::vector<discovery::failure> missing = in.run(printer.read_more(in, found.value()));
         found.value().failures.insert(found.value().failures.end(), missing.begin(), missing.end());
     }
-    return print_of(found.value(), printer, mads, in);
+    printed_subnet printed = print_of(found.value(), printer, mads, in);
+    printed.is_written = is_written;
+    return printed;
 }
 
 } // namespace
@@ -122,7 +125,7 @@ int run_on_subnet(const global_options& options, const subnet_printer& printer) 
     const printed_subnet p = discover_and_print(options, printer);
     const int code = finish(p.output, p.end, printer.file);
     if (p.failures) print_message("partial result: {} failure{}", p.failures, p.failures == 1 ? "" : "s");
-    return code;
+    return code == complete && !p.is_written ? static_cast<int>(partial) : code;
 }
 
 subnet read_subnet(const std::string& file, const global_options& options, discovery::described_order order) {
