@@ -74,7 +74,7 @@ coro::task<void> name_missing_neighbors(session& in, discovery::subnet& s) {
         const iba::lid LID = s.lid_at(r);
         if (value(LID) == 0) continue;
         auto name = co_await neighbor_name(in, LID, r.port);
-        if (!name) co_return;
+        if (!name) break; // the names so far are of use
         if (!name.value().empty()) named.emplace_back(&f, std::move(name).value());
     }
     std::vector<std::string> names;
