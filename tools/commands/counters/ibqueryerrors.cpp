@@ -12,6 +12,7 @@
 #include "session/subnet_place.hpp"
 #include "session/sweep_files.hpp"
 #include "text/error_text.hpp"
+#include "text/failure_text.hpp"
 #include "text/ibcheck_text.hpp"
 #include "text/ibqueryerrors_text.hpp"
 #include "text/subnet_missing.hpp"
@@ -127,6 +128,7 @@ public:
         std::string no_sls;    ///< why no SLs are known
         std::optional<counters::earlier_sweep> since;
         std::vector<std::string> notes{};
+        std::string not_saved{}; ///< why the sweep is not in the file of --save
     };
     coro::task<mad::result<outcome>> run() {
         BOOST_OUTCOME_CO_TRY(auto found, co_await discover_subnet(in_, &discovered_));
@@ -160,10 +162,20 @@ private:
         const double began = calendar_time() - mad::in_seconds(in_.now() - all.swept.begin);
         std::optional<earlier_run::compared> earlier;
         if (plan_.since) earlier = plan_.since->before(all.swept, all.found, began);
-        if (plan_.save && !all.swept.is_stopped) plan_.save->add(all.swept, all.found, began);
+        save(all, began);
         if (!earlier) return;
         all.swept = increases_of(all.swept, earlier->before);
         all.since = std::move(earlier->about);
+    }
+
+    /// Adds a complete sweep to the file. The report must follow even if that fails: the counters may have been cleared.
+    void save(outcome& all, double began) const {
+        if (!plan_.save || all.swept.is_stopped) return;
+        try {
+            plan_.save->add(all.swept, all.found, began);
+        } catch (const std::runtime_error& e) {
+            all.not_saved = e.what();
+        }
     }
 
     /// Queries the SLs of the paths from the local port to all nodes, or to one node. Returns no SLs without an SA.
@@ -239,19 +251,20 @@ private:
 query_task<report> make_report(session& in, error_sweep& queries, const ibqueryerrors_plan& p) {
     const auto all = co_await queries.run();
     if (!all) refuse_silent_port(all.error(), in.options());
-    const auto& [found, swept, no_sls, since, unmatched] = all.value();
+    const auto& [found, swept, no_sls, since, unmatched, not_saved] = all.value();
     report_choice choice = p.choice;
     choice.since = since;
     error_report errors(found, p.names, p.rules, choice);
     report r;
     r.text = errors.of(swept);
     r.missing = all_missing(found, swept.failures);
+    if (!not_saved.empty()) r.missing.push_back(failure_at({}, not_saved));
     r.notes = p.notes;
     r.notes.insert(r.notes.end(), unmatched.begin(), unmatched.end());
     if (!no_sls.empty())
         r.notes.push_back(fmt::format("cannot read the service levels from the SA: {}; SL 0 was used", no_sls));
     r.is_any_bad = errors.bad_ports() != 0;
-    r.missing_is_success = true;
+    r.missing_is_success = not_saved.empty();
     co_return r;
 }
 
