@@ -3,6 +3,7 @@
 #include "session/sweep_files.hpp"
 
 #include "comad.hpp"
+#include "session/calendar_time.hpp"
 #include "text/output.hpp"
 #include "text/waiting_write.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -102,13 +103,20 @@ earlier_run::earlier_run(const std::string& file) : file_(file) {
                       iba::escaped(file), all.damage->what(), last_.number);
 }
 
-void earlier_run::check(const discovery::subnet& now) const { check_fabric(now, *last_.subnet, file_, to_read); }
+void earlier_run::check(const discovery::subnet& now) const {
+    check_fabric(now, *last_.subnet, file_, to_read);
+    check_time(as_duration(calendar_time()));
+}
+
+void earlier_run::check_time(mad::duration now) const {
+    if (last_.values.begin.time_since_epoch() >= now)
+        refuse_sweep_file(file_, to_read, "its last sweep is dated in the future; check the clock of this machine");
+}
 
 earlier_run::compared earlier_run::before(const counters::sweep& now, const discovery::subnet& subnet_now,
                                           double unix_begin) const {
     const mad::duration began = as_duration(unix_begin);
-    if (last_.values.begin.time_since_epoch() >= began)
-        refuse_sweep_file(file_, to_read, "its last sweep is dated in the future; check the clock of this machine");
+    check_time(began);
     compared made{align_to(now, subnet_now, last_.values, *last_.subnet), {}};
     shift_times(made.before, now.begin.time_since_epoch() - began);
     made.about.file = file_;

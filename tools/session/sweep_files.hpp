@@ -18,7 +18,7 @@ public:
     /// Errors: throws std::runtime_error with one line if the file cannot be read or contains no complete sweep.
     explicit earlier_run(const std::string& file);
 
-    /// Errors: throws std::runtime_error with one line if the file is of another fabric.
+    /// Errors: throws std::runtime_error with one line if the file is of another fabric, or its sweep is not earlier.
     void check(const comad::discovery::subnet&) const;
 
     /// The sweep of the earlier run, with the ports of another sweep, and what is known about it.
@@ -31,6 +31,8 @@ public:
     compared before(const comad::counters::sweep& now, const comad::discovery::subnet&, double unix_begin) const;
 
 private:
+    void check_time(comad::mad::duration now) const;
+
     std::string file_;
     comad::counters::saved_sweep last_;
 };
