@@ -50,7 +50,7 @@ private:
     void choose_fabric();
     void choose_ports();
     int run_action();
-    bool has_flag(std::string_view name) const;
+    bool prints_csv() const;
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
     /// Returns the name by which the command was called, for messages: `ibtool sweep`.
@@ -301,11 +301,15 @@ void command_line::choose_fabric() {
     options_ = fabrics_.front();
 }
 
-bool command_line::has_flag(std::string_view name) const {
-    const auto found = std::ranges::find(arguments_.all(), name, &argument::names_);
-    if (found == arguments_.all().end()) return false;
-    const auto* const place = std::get_if<bool*>(&found->destination_);
-    return place && **place;
+// Returns whether the options of the command select CSV: --csv or --format csv.
+bool command_line::prints_csv() const {
+    for (const argument& a : arguments_.all()) {
+        const auto* const flag = std::get_if<bool*>(&a.destination_);
+        const auto* const text = std::get_if<std::string*>(&a.destination_);
+        if (a.names_ == "--csv" && flag && **flag) return true;
+        if (a.names_ == "--format" && text && **text == "csv") return true;
+    }
+    return false;
 }
 
 int command_line::run_action() {
@@ -320,7 +324,7 @@ int command_line::run_action() {
                                           a.all_names().front(), named_->name));
     }
     if (!options_.pcap.empty()) throw usage_error("--pcap supports only one fabric");
-    return run_in_turn(fabrics_, has_flag("--csv") ? fabric_format::csv : fabric_format::text_or_json, action_);
+    return run_in_turn(fabrics_, prints_csv() ? fabric_format::csv : fabric_format::text_or_json, action_);
 }
 
 int command_line::explain(const CLI::RequiredError& e) const {

@@ -64,6 +64,9 @@ TEST_CASE("CSV of several fabrics has one first line and the fabric in the first
     CHECK(lines[0] == "fabric," + first[0]);
     CHECK(lines[1] == "\"" + small + "\"," + first[1]);
     CHECK(lines.back() == "\"" + ring + "\"," + second.back());
+    const words links = lines_in_order(run(both + words{"export", "--format", "csv"}).out);
+    CHECK(links.front().starts_with("fabric,nodeGUID,"));
+    CHECK(links.back().starts_with("\"" + ring + "\","));
 }
 
 TEST_CASE("the names that the user gives to fabrics are those in JSON, CSV, text and messages") {
@@ -97,6 +100,8 @@ TEST_CASE("commands refuse several fabrics if they write one file or do not supp
                   "several fabrics do not fit into one file");
     check_failure(run(both + words{"ibnetdiscover", "--cache", files / "cache"}), 2,
                   "--cache: several fabrics do not fit");
+    check_failure(run(both + words{"export", "--format", "svg"}), 2, "--format svg describes only one fabric");
+    check_failure(run({"--fabric", "a=", "ibhosts"}), 2, "--fabric: the fabric is missing in 'a='");
     check_failure(run(both + words{"ibqueryerrors", "--save", files / "sweeps"}), 2,
                   "--save: several fabrics do not fit");
     check_failure(run(both + words{"sminfo"}), 2, "sminfo accepts only one fabric, but 2 are given");

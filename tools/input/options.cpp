@@ -211,6 +211,9 @@ named_fabric split_name(const std::string& text) {
             fmt::format("--fabric: invalid name in {}; expected NAME=FABRIC with a NAME of letters, digits, "
                         "'.', '_' and '-'",
                         comad::iba::as_given(text)));
+    if (n.fabric.empty())
+        throw usage_error(
+            fmt::format("--fabric: the fabric is missing in {}; expected NAME=FABRIC", comad::iba::as_given(text)));
     return n;
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// fabric_label.hpp - adds the name of the fabric to the output of a command that runs for several fabrics. Only output.cpp uses it; see
-// fabric_label in output.hpp.
+// fabric_label.hpp - adds the name of the fabric to the output of a command that runs for several fabrics; see fabric_label in output.hpp.
 #pragma once
 #include <string>
 #include <string_view>

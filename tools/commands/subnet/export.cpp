@@ -7,6 +7,7 @@
 #include "session/run_on_subnet.hpp"
 #include "session/selection.hpp"
 #include "session/subnet_queries.hpp"
+#include "text/fabric_label.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include "text/subnet_page.hpp"
@@ -135,6 +136,8 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
 }
 
 int run_export(const export_settings& s, const global_options& options) {
+    if (is_labelled() && (s.format == "svg" || s.format == "html" || s.format == "graphml"))
+        throw usage_error(fmt::format("--format {} describes only one fabric; run export for each of them", s.format));
     const discovery::node_names names = read_node_names(s.name_map);
     const subnet_selection what(s.selected);
     const auto make = [&](const discovery::subnet& found, u64) {
