@@ -298,6 +298,9 @@ void command_line::choose_fabric() {
     fabrics_ = each_fabric(options_);
     if (fabrics_.size() > 1 && !named_->multi_fabric && !named_->per_fabric)
         throw usage_error(fmt::format("{} accepts only one fabric, but {} are given", named_->name, fabrics_.size()));
+    const std::string& cache = options_.subnet_cache;
+    if (fabrics_.size() > 1 && !cache.empty() && cache.find('$') == std::string::npos)
+        throw usage_error("--subnet-cache: each fabric needs a file of its own; use $A in the name of the file");
     options_ = fabrics_.front();
 }
 
@@ -322,6 +325,12 @@ int command_line::run_action() {
         if (is_written && file && !(*file)->empty())
             throw usage_error(fmt::format("{}: several fabrics do not fit into one file; run {} for each of them",
                                           a.all_names().front(), named_->name));
+        const bool is_subnet = std::ranges::any_of(a.all_names(), [](const auto& n) {
+            return n == "--load-cache" || n == "--topology" || n == "topology-file";
+        });
+        if (is_subnet && file && !(*file)->empty())
+            throw usage_error(
+                fmt::format("{}: the file contains one subnet, and excludes several fabrics", a.all_names().front()));
     }
     if (!options_.pcap.empty()) throw usage_error("--pcap supports only one fabric");
     return run_in_turn(fabrics_, prints_csv() ? fabric_format::csv : fabric_format::text_or_json, action_);

@@ -100,6 +100,10 @@ TEST_CASE("commands refuse several fabrics if they write one file or do not supp
                   "several fabrics do not fit into one file");
     check_failure(run(both + words{"ibnetdiscover", "--cache", files / "cache"}), 2,
                   "--cache: several fabrics do not fit");
+    check_failure(run(both + words{"--subnet-cache", files / "cache", "ibhosts"}), 2,
+                  "--subnet-cache: each fabric needs a file of its own");
+    check_failure(run(both + words{"iblinkinfo", "--load-cache", files.write("cache", "")}), 2,
+                  "--load-cache: the file contains one subnet");
     check_failure(run(both + words{"export", "--format", "svg"}), 2, "--format svg describes only one fabric");
     check_failure(run({"--fabric", "a=", "ibhosts"}), 2, "--fabric: the fabric is missing in 'a='");
     check_failure(run(both + words{"ibqueryerrors", "--save", files / "sweeps"}), 2,
