@@ -60,6 +60,7 @@ std::string format_for_scheduler(const std::string& format, const discovery::sub
                                  const discovery::node_names& names, const subnet_selection& what) {
     const selected_parts parts(what, s, names);
     parts.require_nodes();
+    for (const std::string& line : parts.notes()) print_message("{}", line);
     discovery::node_selection selected;
     if (!what.is_all()) {
         const auto index_of = [&s](const discovery::node& n) { return static_cast<u32>(&n - s.nodes.data()); };
