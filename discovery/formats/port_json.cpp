@@ -103,7 +103,10 @@ void add_chassis(json& to, const system_groups& groups, u32 node) {
 }
 
 void add_switch_info(json& to, const node& n) {
-    if (n.switch_info && !n.ports[0].assumed) to["switchInfo"] = iba::detail::json_object(*n.switch_info);
+    if (!n.switch_info || n.ports[0].assumed) return;
+    json info = iba::detail::json_object(*n.switch_info);
+    info.erase("portStateChange"); // a notice for the subnet manager, which clears it
+    to["switchInfo"] = std::move(info);
 }
 
 } // namespace comad::discovery
