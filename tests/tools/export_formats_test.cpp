@@ -154,7 +154,7 @@ for host, layer in sorted(host_switch.items()):
           "h-0001 leaf-0001 spine-0001\nh-0002 leaf-0001 spine-0001\nh-0003 leaf-0002 spine-0001\n"
           "h-0004 leaf-0002 spine-0001\nh-0005 leaf-0003 spine-0001\nh-0006 leaf-0003 spine-0001\n"
           "h-0007 leaf-0004 spine-0001\nh-0008 leaf-0004 spine-0001\n");
-    CHECK(python(script, {exported(d, "topograph", live, {"--only", "^h-000[12] "})}) ==
+    CHECK(python(script, {exported(d, "topograph", live, {"--name", "h-000[12]"})}) ==
           "h-0001 leaf-0001\nh-0002 leaf-0001\n");
 }
 
@@ -195,9 +195,7 @@ for m in by_id.values():
                                    "node 2 1 /cluster0/spine-0001/leaf-0001/h-0002\n"));
     CHECK_THAT(printed, EndsWith("node 8 7 /cluster0/spine-0001/leaf-0004/h-0008\n"));
     CHECK(std::count(printed.begin(), printed.end(), '\n') == 14);
-    check_failure(run({"export", "--format", "flux", "--topology", "x", "--without", "["}), 2, "--without: '['");
-    check_failure(run(words{"export", "--format", "csv", "--only", "x"} + live), 2,
-                  "--only and --without require --format slurm, slurm-yaml, topograph or flux");
+    check_failure(run(words{"export", "--format", "flux", "--name", "x*"} + live), 1, "--name 'x*' matches no node");
 }
 
 TEST_CASE("the exported list of links equals the list of OpenSM for the same subnet") {

@@ -41,21 +41,21 @@ TEST_CASE("health reports utilization and congestion above the limits of a rules
     const directory files;
     const std::string rules =
         files.write("rules.toml", "utilization = { warning = 0.75 }\ncongestion = { warning = 0.1, error = 0.2 }\n");
-    const process_result r = health({"--rules", rules}, ",flow=leaf-0001/3:0.8:0.25");
+    const process_result r = health({"--details", "--rules", rules}, ",flow=leaf-0001/3:0.8:0.25");
     CHECK(r.status == 1);
     // 4X EDR carries 3.125e9 words per second, and a tick is 0.64 ns.
-    CHECK_THAT(r.out, StartsWith("# 32 ports over 10.000 s: 0 critical, 1 errors, 2 warnings\n"));
+    CHECK_THAT(r.out, StartsWith("# 32 ports over 10.000 s: 0 critical, 1 errors, 2 warnings on 1 cable\n"));
     CHECK_THAT(r.out, Contains("warning  \"leaf-0001\"[3]: portXmitData increased by 24999") &&
-                          Contains(" in 10 s, 80 % of the data rate; limit 75 %\n"));
+                          Contains(" in 10 s, 80 % of the data rate, limit 75 %\n"));
     CHECK_THAT(r.out, Contains("error    \"leaf-0001\"[3]: portXmitWait increased by 39062") &&
-                          Contains(" in 10 s, 25 % of the time; limit 20 %\n"));
+                          Contains(" in 10 s, 25 % of the time, limit 20 %\n"));
     CHECK_THAT(r.out, Contains("warning  \"spine-0001\"[1]: portRcvData increased by 24999"));
     const std::vector<json> all = health_objects(health({"--json", "--rules", rules}, ",flow=leaf-0001/3:0.8:0.25"));
     REQUIRE(all.size() == 4);
-    CHECK(all[1].at("rule") == "utilization");
-    CHECK(all[1].at("measured").get<double>() == Approx(0.8).epsilon(0.001));
-    CHECK(all[2].at("rule") == "congestion");
-    CHECK(all[2].at("limit") == 0.2);
+    CHECK(all[1].at("rule") == "congestion"); // the worst comes first
+    CHECK(all[1].at("limit") == 0.2);
+    CHECK(all[2].at("rule") == "utilization");
+    CHECK(all[2].at("measured").get<double>() == Approx(0.8).epsilon(0.001));
 }
 
 TEST_CASE("health reports a link that went down as critical at both ends") {

@@ -94,10 +94,10 @@ std::string reason(const health_finding& v) {
     case rule::speed:
         return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
     case rule::utilization:
-        return fmt::format("{} {}, {:.3g} % of the data rate; limit {:g} %", v.counter, counted(), 100 * v.measured,
+        return fmt::format("{} {}, {:.3g} % of the data rate, limit {:g} %", v.counter, counted(), 100 * v.measured,
                            100 * v.limit);
     case rule::congestion:
-        return fmt::format("{} {}, {:.3g} % of the time; limit {:g} %", v.counter, counted(), 100 * v.measured,
+        return fmt::format("{} {}, {:.3g} % of the time, limit {:g} %", v.counter, counted(), 100 * v.measured,
                            100 * v.limit);
     case rule::pegged:
         return fmt::format("{} is saturated at {:.0f} (clear it to count further events)", v.counter, v.measured);
