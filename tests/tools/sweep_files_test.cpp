@@ -150,6 +150,13 @@ TEST_CASE("ports that only one of the sweeps read are new or gone, and a new por
     }
 }
 
+TEST_CASE("sweep --since sorts a single sweep by the utilization since the saved one") {
+    const saved s;
+    const words rows = lines_in_order(sweep(2, {"--since", s.file, "--by", "utilization", "--top", "2"}).out);
+    REQUIRE(rows.size() == 3 + 2);
+    check_failure(sweep(2, {"--by", "utilization", "--count", "1"}), 2, "--count must be at least 2, or use --since");
+}
+
 TEST_CASE("ibqueryerrors --since reports increases, and thresholds apply to them") {
     const saved s;
     const auto before = counters_of(sweep(1, {"--json"})), now = counters_of(sweep(2, {"--json"}));

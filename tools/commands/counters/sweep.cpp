@@ -101,14 +101,15 @@ sweep_config make_sweep_config(const sweep_settings& s) {
     sweep_config p;
     p.count = s.count;
     p.on_request = s.on_scrape;
+    const bool compares_two = order_named(s.by) && s.since.empty();
     if (!s.every.empty()) p.every = parse_duration(s.every);
     else if (!s.listen.empty()) p.every = 15s; // scrape interval in the documentation of Prometheus
     else if (s.watch) p.every = 1s;
-    else if (order_named(s.by) && p.count == 0) p.every = 1s;
+    else if (compares_two && p.count == 0) p.every = 1s;
     else if (p.count == 0) p.count = 1;
-    if (order_named(s.by) && p.count == 0 && s.every.empty() && s.listen.empty() && !s.watch) p.count = 2;
-    if (order_named(s.by) && p.count == 1)
-        throw usage_error(fmt::format("--by {} compares two sweeps; --count must be at least 2", s.by));
+    if (compares_two && p.count == 0 && s.every.empty() && s.listen.empty() && !s.watch) p.count = 2;
+    if (compares_two && p.count == 1)
+        throw usage_error(fmt::format("--by {} compares two sweeps; --count must be at least 2, or use --since", s.by));
     if (p.every && p.every->count() <= 0) throw usage_error("--every must be more than 0");
     if (s.refresh != "never") p.refresh = parse_duration(s.refresh);
     p.refresh_by = s.refresh_by == "sa" ? discovery::change_source::sa : discovery::change_source::switches;
