@@ -61,11 +61,11 @@ bool has_wide(counter c, counter_pair<Wide, Narrow> pair, const capabilities& ca
 constexpr double most_per_second = 1099511627776.0;
 
 /// No counter reaches this increase: at the rate of a 4x XDR link it takes five years. After a longer time, a lower value is a reset.
-constexpr double largest_increase = 4611686018427387904.0;
+constexpr u64 largest_increase = u64{1} << 62;
 
 bool could_count(u64 more, mad::duration between) noexcept {
     const double seconds = std::max(mad::in_seconds(between), 1.0);
-    return static_cast<double>(more) <= std::min(most_per_second * seconds, largest_increase);
+    return more <= largest_increase && static_cast<double>(more) <= most_per_second * seconds;
 }
 
 } // namespace

@@ -129,6 +129,7 @@ TEST_CASE("the JSON form prints each value in its own member") {
         if (n.is_switch()) {
             wanted["enhancedPort0"] = n.switch_info->enhancedPort0;
             wanted["switchInfo"] = json::parse(iba::json(*n.switch_info));
+            wanted["switchInfo"].erase("portStateChange"); // a notice, not a fact
         }
         CHECK(got == wanted);
         for (const json& p : ports) {
