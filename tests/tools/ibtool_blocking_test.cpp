@@ -64,6 +64,7 @@ const std::map<std::string, words>& rows() {
     static const std::string plan = files.write("plan", "a,1,b,1\n");
     static const std::map<std::string, words> all{
         {"", {"ibhosts", "--fabric", fabric}}, // arguments of all commands
+        {"bench", {"--switches", "--windows", "1", "--rounds", "1", "--fabric", fabric}},
         {"check_cabling", {plan, "--fabric", fabric}},
         {"decode", {}},
         {"export", {"--format", "dot", "--fabric", fabric}},

@@ -382,8 +382,8 @@ TEST_CASE("the series of several fabrics have a fabric label, and each metric fa
 
     check_failure(run(both + words{"--json"}), 2, "several fabrics require --listen or --prometheus");
     check_failure(run({"sweep", "--fabric", other, "--fabric", other, "--prometheus", file}), 2, "is given twice");
-    check_failure(run({"ibhosts", "--fabric", other, "--fabric", tree}), 2,
-                  "ibhosts accepts only one fabric, but 2 are given");
+    check_failure(run({"sminfo", "--fabric", other, "--fabric", tree}), 2,
+                  "sminfo accepts only one fabric, but 2 are given");
     check_failure(run(both + words{"--pcap", file}), 2, "--pcap supports only one fabric");
     check_failure(run(both + words{"-C", "mlx5_0"}), 2, "with both --fabric and -C or -P");
     check_failure(run({"sweep", "-C", "a", "-C", "b", "-P", "1", "--prometheus", file}), 2,

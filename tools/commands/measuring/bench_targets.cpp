@@ -8,6 +8,8 @@
 #include "session/report.hpp"
 #include "text/subnet_missing.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <optional>
 
@@ -43,7 +45,7 @@ coro::task<std::vector<bench_target>> discover_targets(session& in, const target
         const command_target target = by_lid ? lid_of(subnet, i) : command_target({n.route, std::nullopt});
         if (by_lid && mad::headers_of(target.path).DLID == iba::lid{})
             problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
-        else targets.push_back({target, names.of(n)});
+        else targets.push_back({target, fmt::format("{} \"{}\"", discovery::topology_id(n), names.of(n))});
     }
     co_return targets;
 }
