@@ -644,6 +644,8 @@ TEST_CASE("each command and each option that writes has a row in the matrix of w
             const ibtool::argument_text* const text = ibtool::text_of_command(c.name).find(a);
             if (!text || text->brief.find("(writes)") == std::string::npos) continue;
             CAPTURE(a.names());
+            if (c.name == "query" && a.names() == "--write")
+                continue; // a raw request is not read back; see raw_query_test
             const words all = a.all_names();
             CHECK(std::any_of(all.begin(), all.end(), [&](const std::string& n) { return used.contains(n); }));
         }
