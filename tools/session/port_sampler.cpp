@@ -16,6 +16,8 @@
 
 namespace ibtool {
 
+bool may_query_port_samples(const global_options& options) { return !selected_fabric(options).starts_with("ibsim"); }
+
 using pm::PortSamplesCtl;
 using pm::PortSamplesRes;
 using pm::PortSamplesResExt;

@@ -12,6 +12,10 @@
 
 namespace ibtool {
 
+/// Returns whether PMAs of the fabric may be queried for PortSamplesControl. Not in ibsim: it hands the request to the program at that port,
+/// and OpenSM 3.3.23 then ends with a segmentation fault. A real node replies itself.
+bool may_query_port_samples(const global_options&);
+
 /// The rate of a port's link, and what a tick means there.
 struct sampled_link {
     explicit sampled_link(const port_view&);

@@ -5,6 +5,7 @@
 #include "comad.hpp"
 #include "session/calendar_time.hpp"
 #include "session/growing_pause.hpp"
+#include "session/port_sampler.hpp"
 #include "session/unresponsive_nodes.hpp"
 #include "text/error_text.hpp"
 #include "text/subnet_missing.hpp"
@@ -157,7 +158,7 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     if (!found) co_return std::move(found.error());
     counters::sweep_options how;
     how.details = plan_.details;
-    how.reads_ticks = plan_.reads_ticks;
+    how.reads_ticks = plan_.reads_ticks && may_query_port_samples(in_.options());
     how.known_ticks = ticks_;
     how.clears = plan_.clears;
     const auto parts = std::make_shared<const selected_parts>(plan_.selected, found.value(), *names_);

@@ -3,6 +3,7 @@
 #include "comad.hpp"
 #include "command.hpp"
 #include "session/node_name_map.hpp"
+#include "session/port_sampler.hpp"
 #include "session/report.hpp"
 #include "session/selection.hpp"
 #include "text/csv_table.hpp"
@@ -297,7 +298,7 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
     const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
-    how.reads_ticks = !rules.congestion.empty();
+    how.reads_ticks = !rules.congestion.empty() && may_query_port_samples(in.options());
     const selected_parts parts(selected, known, names);
     parts.require_nodes();
     how.wants = [&parts](const discovery::subnet& all, port_ref where) {

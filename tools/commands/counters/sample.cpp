@@ -173,6 +173,9 @@ private:
 int run_sample(const sample_settings& s, const global_options& options) {
     const std::vector<std::string> names = split(s.counters, ',');
     const sample_request how = read_sample_request(s, names);
+    if (!may_query_port_samples(options))
+        throw std::runtime_error(
+            "cannot sample ports in ibsim: it does not implement PortSamplesControl; use --fabric sim:...");
     session in(options, how.target ? &*how.target : nullptr);
     sample_run all(in, how);
     try {
