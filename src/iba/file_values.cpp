@@ -74,7 +74,6 @@ public:
         return before;
     }
     friend bool operator==(const counting_iterator& a, const counting_iterator& b) { return a.at_ == b.at_; }
-    friend bool operator!=(const counting_iterator& a, const counting_iterator& b) { return a.at_ != b.at_; }
 
 private:
     const char* at_ = nullptr;

@@ -18,7 +18,7 @@ struct file_value {
     using list = std::vector<file_value>;
     using table = std::vector<file_member>;
     /// A value that is none of the other types, such as a date, is a monostate.
-    std::variant<std::monostate, bool, std::int64_t, double, std::string, list, table> value{};
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, list, table> value;
     unsigned line = 0;
 
     template <class T> const T* as() const noexcept { return std::get_if<T>(&value); }
