@@ -16,6 +16,10 @@ namespace {
 
 /// A Markdown file that is compiled into the program.
 struct text_file {
+    /// Takes the lengths from the types: to count all characters takes more steps than clang allows in a constant expression.
+    template <std::size_t N, std::size_t M>
+    constexpr text_file(const char (&name_)[N], const char (&markdown_)[M])
+        : name(name_, N - 1), markdown(markdown_, M - 1) {}
     std::string_view name, markdown;
 };
 
