@@ -87,6 +87,7 @@ struct asio_driver::impl : std::enable_shared_from_this<impl> {
         // costs only one turn.
         const mad::time_point next = schedule.next_deadline();
         if (next >= armed_for) return;
+        if (next <= schedule.now()) return post_turn(); // a timer would cost two system calls
         armed_for = next;
         timer.expires_at(next);
         timer.async_wait([watched = weak_from_this()](boost::system::error_code error) {

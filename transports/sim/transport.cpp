@@ -93,7 +93,7 @@ mad::port_tables* sim_transport::tables() noexcept {
 }
 
 mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
-    follow_clock();
+    if (!fabric_.has_message(endpoint_)) follow_clock(); // a waiting message needs no time
     mad::received message = fabric_.take(endpoint_, buffer);
     message.source.pkey = tables()->pkey_at(message.source.pkey_index);
     set_timer();
@@ -107,7 +107,11 @@ void sim_transport::unserve(const mad::registration& what) noexcept { fabric_.un
 void sim_transport::serve_next_to_sma() noexcept { fabric_.serve_next_to_sma(endpoint_); }
 void sim_transport::set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
 
-std::optional<mad::time_point> sim_transport::next_event() const noexcept {
+// In real time, the descriptor reports each event. A driver that also set its own timer to the event would make system calls in vain.
+std::optional<mad::time_point> sim_transport::next_event() const noexcept { return timer_ ? std::nullopt : next_due(); }
+
+/// Returns the time of the next message for this endpoint, or of the next event in the fabric.
+std::optional<mad::time_point> sim_transport::next_due() const noexcept {
     return fabric_.has_message(endpoint_) ? fabric_.now() : fabric_.next_event();
 }
 
@@ -134,7 +138,7 @@ constexpr mad::duration timer_slack = std::chrono::microseconds(50);
 /// the next event stays, too: it is set again when it has expired.
 void sim_transport::set_timer() noexcept {
     if (!timer_) return;
-    const auto due = next_event();
+    const auto due = next_due();
     const bool has_expired = timer_set_to_ && *timer_set_to_ <= fabric_.now();
     if (due == timer_set_to_ || (has_expired && fabric_.has_message(endpoint_))) return;
     if (has_expired && due && *due <= fabric_.now() + timer_slack) return;

@@ -71,6 +71,7 @@ public:
 
 private:
     void follow_clock() noexcept;
+    std::optional<mad::time_point> next_due() const noexcept;
     void set_timer() noexcept;
 
     fabric_core& fabric_;
