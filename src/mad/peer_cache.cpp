@@ -30,26 +30,32 @@ u64 peer_cache::key_of(const IBPath& path, iba::MgmtClass mgmt_class) noexcept {
 }
 
 void peer_cache::redirect(const IBPath& from, iba::MgmtClass mgmt_class, const IBPath& to) {
-    entries_[key_of(from, mgmt_class)].redirected_to = to;
+    redirections_[key_of(from, mgmt_class)] = to;
+}
+
+void peer_cache::forget(const IBPath& from, iba::MgmtClass mgmt_class) {
+    const u64 key = key_of(from, mgmt_class);
+    redirections_.erase(key);
+    response_times_.erase(key);
 }
 
 void peer_cache::response_time(const IBPath& target, iba::MgmtClass mgmt_class, u8 exponent) {
-    entries_[key_of(target, mgmt_class)].resp_time = exponent;
+    response_times_[key_of(target, mgmt_class)] = exponent;
 }
 
 void peer_cache::apply(IBPath& path, iba::MgmtClass mgmt_class) const noexcept {
-    const auto known = entries_.find(key_of(path, mgmt_class));
-    if (known == entries_.end()) return;
-    const entry& e = known->second;
-    if (e.redirected_to) {
-        IBPath moved = *e.redirected_to;
+    const u64 key = key_of(path, mgmt_class);
+    const auto redirection = redirections_.empty() ? redirections_.end() : redirections_.find(key);
+    if (redirection != redirections_.end()) {
+        IBPath moved = redirection->second;
         moved.SLID = path.SLID;
         moved.SGID_index = path.SGID_index;
         moved.SMKey = path.SMKey;
         moved.CCKey = path.CCKey;
         path = moved;
     }
-    if (e.resp_time) path.resp_time = *e.resp_time;
+    const auto time = response_times_.find(key);
+    if (time != response_times_.end()) path.resp_time = time->second;
 }
 
 } // namespace comad::mad::detail

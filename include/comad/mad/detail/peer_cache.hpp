@@ -19,11 +19,11 @@ std::optional<IBPath> redirected(const IBPath& from, const iba::ClassPortInfo& i
 /// Redirections and response times, for each destination and class. Its size grows with the destinations that reported one.
 class peer_cache {
 public:
-    bool empty() const noexcept { return entries_.empty(); }
+    bool empty() const noexcept { return redirections_.empty() && response_times_.empty(); }
 
     void redirect(const IBPath& from, iba::MgmtClass, const IBPath& to);
     /// Removes what `from` reported, because the destination of its redirection does not reply.
-    void forget(const IBPath& from, iba::MgmtClass mgmt_class) { entries_.erase(key_of(from, mgmt_class)); }
+    void forget(const IBPath& from, iba::MgmtClass);
     /// Stores a RespTimeValue: 4.096 us * 2^n.
     void response_time(const IBPath& target, iba::MgmtClass, u8 exponent);
 
@@ -31,12 +31,10 @@ public:
     void apply(IBPath& path, iba::MgmtClass) const noexcept;
 
 private:
-    struct entry {
-        std::optional<IBPath> redirected_to;
-        std::optional<u8> resp_time;
-    };
     static u64 key_of(const IBPath&, iba::MgmtClass) noexcept;
-    std::unordered_map<u64, entry> entries_;
+    // Two maps: nearly all destinations report a response time, and few a redirection, which takes ten times the memory.
+    std::unordered_map<u64, IBPath> redirections_;
+    std::unordered_map<u64, u8> response_times_;
 };
 
 } // namespace comad::mad::detail
