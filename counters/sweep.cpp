@@ -101,9 +101,10 @@ void sweeper::impl::begin() {
         a.cleared = 0;
         a.was_silent = a.is_silent;
         a.is_open = a.is_summed = a.has_ended = false;
-        for (u32 i = a.first; i < a.end && !a.has_ended; ++i) {
+        const bool is_switch = node_of(a).is_switch(); // one path for all its ports
+        for (u32 i = a.first; i < (is_switch ? a.first + 1 : a.end); ++i) {
             if (path_to(targets_[i].where)) continue;
-            a.has_ended = node_of(a).is_switch();
+            a.has_ended = is_switch;
             const port_ref where = a.has_ended ? place_of(a) : targets_[i].where;
             add_failure(failure_kind::no_address, where, "the port has no LID");
         }
@@ -170,9 +171,11 @@ task<void> sweeper::impl::read(agent& a) {
     if (options_.reads_ticks && !a.is_open) co_await query_tick(a);
     if (!a.is_open && options_.is_too_much && takes_all_ports(a)) co_await read_sum(a);
     a.is_open = true;
+    std::optional<mad::IBPath> path;
     while (!a.has_ended && !result_.is_stopped && a.next < a.end) {
         reading& l = result_.ports[a.next++];
-        if (const auto path = path_to(l.where)) co_await read_port(a, *path, l);
+        if (!path || !node_of(a).is_switch()) path = path_to(l.where);
+        if (path) co_await read_port(a, *path, l);
     }
     if (--a.reading == 0 && clears_at_once(a) && !result_.is_stopped) co_await clear_node(a);
 }
