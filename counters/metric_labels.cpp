@@ -19,17 +19,14 @@ std::string_view type_of(const discovery::node& n) {
     return words.are_known() ? words.lower : "unknown";
 }
 
-/// Returns whether the page has a series about the port, other than infiniband_port_info and those of findings.
-bool shows_port(const exposed_sweep& e, std::size_t port) {
-    if (shows_states(e, port)) return true;
-    const reading& r = e.view.now.ports[port];
-    if (!r.valid) return false;
-    bool is_shown = false;
-    for_each_counter([&](counter c) {
-        const counter_values& values = r.counters.counters;
-        is_shown |= values.has(c) && (values.is_pegged(c) || shows_counter(e, port, c));
-    });
-    return is_shown;
+/// Returns whether the page has the series of a counter. Precondition: the counter was read.
+bool shows_counter(const exposed_sweep& e, std::size_t port, counter c) noexcept {
+    switch (e.metrics) {
+    case metric_choice::all: return true;
+    case metric_choice::changed: return e.changed && (*e.changed)[port].counters.has(c);
+    case metric_choice::errors: return is_error(c) && e.view.now.ports[port].counters.counters[c] > 0;
+    }
+    return true;
 }
 
 } // namespace
@@ -45,15 +42,6 @@ std::string quoted_label(std::string_view text) {
 
 std::string fabric_label(const exposed_sweep& e) {
     return e.fabric.empty() ? std::string() : fmt::format("fabric={}", quoted_label(e.fabric));
-}
-
-bool shows_counter(const exposed_sweep& e, std::size_t port, counter c) noexcept {
-    switch (e.metrics) {
-    case metric_choice::all: return true;
-    case metric_choice::changed: return e.changed && (*e.changed)[port].counters.has(c);
-    case metric_choice::errors: return is_error(c) && e.view.now.ports[port].counters.counters[c] > 0;
-    }
-    return true;
 }
 
 bool shows_states(const exposed_sweep& e, std::size_t port) noexcept {
@@ -75,36 +63,52 @@ metric_labels::metric_labels(const exposed_sweep& e) : sweep_(e) {
         found.emplace((*e.findings)[i].where.node, (*e.findings)[i].where.port);
     std::string start = fabric_label(e);
     if (!start.empty()) start += ',';
-    of_ports_.resize(e.view.now.ports.size());
-    for (std::size_t p = 0; p < of_ports_.size(); ++p) {
+    const std::size_t count = e.view.now.ports.size();
+    shown_.resize(count);
+    starts_.reserve(count + 1);
+    for (std::size_t p = 0; p < count; ++p) {
+        starts_.push_back(text_.size());
+        const std::size_t before = pegged_.size();
+        select(p);
         const discovery::port_ref where = e.view.now.ports[p].where;
-        if (!shows_port(e, p) && !found.contains({where.node, where.port})) continue;
-        std::string& labels = of_ports_[p];
+        const bool is_shown = !shown_[p].empty() || pegged_.size() != before || shows_states(e, p) ||
+                              found.contains({where.node, where.port});
+        if (!is_shown) continue;
         const fmt::format_int number(where.port);
-        labels.reserve(start.size() + 48);
-        ((labels += start) += "node_guid=\"") += nodes_[where.node].GUID;
-        (labels += "\",port=\"").append(number.data(), number.size()) += '"';
+        ((text_ += start) += "node_guid=\"") += nodes_[where.node].GUID;
+        (text_ += "\",port=\"").append(number.data(), number.size()) += '"';
     }
+    starts_.push_back(text_.size());
 }
 
-std::string metric_labels::of_info(std::size_t port, std::string_view peer_labels) const {
+/// Selects the counters of a port that have a value on the page, and those that are saturated.
+void metric_labels::select(std::size_t port) {
+    const reading& r = sweep_.view.now.ports[port];
+    if (!r.valid) return;
+    const counter_values& values = r.counters.counters;
+    for_each_counter([&](counter c) {
+        if (!values.has(c)) return;
+        if (values.is_pegged(c)) pegged_.push_back({port, c});
+        if (!shows_counter(sweep_, port, c)) return;
+        shown_[port].add(c);
+        all_shown_.add(c);
+    });
+}
+
+void metric_labels::add_info(std::string& to, std::size_t port) const {
     const discovery::subnet& s = sweep_.view.subnet;
     const discovery::port_ref where = sweep_.view.now.ports[port].where;
     const discovery::port& end = s.end_port(where);
     const fmt::format_int LID(end.info ? value(end.info->LID) : 0);
-    std::string labels = of_ports_[port];
-    labels.reserve(256);
-    ((labels += ",node=") += nodes_[where.node].name) += ",type=\"";
-    ((labels += type_of(s.nodes[where.node])) += "\",lid=\"").append(LID.data(), LID.size()) += '"';
-    return labels += peer_labels;
+    (((to += of_port(port)) += ",node=") += nodes_[where.node].name) += ",type=\"";
+    ((to += type_of(s.nodes[where.node])) += "\",lid=\"").append(LID.data(), LID.size()) += '"';
 }
 
-std::string metric_labels::of_peer(discovery::port_ref peer) const {
+void metric_labels::add_peer(std::string& to, discovery::port_ref peer) const {
     const node_text& node = nodes_[peer.node];
     const fmt::format_int number(peer.port);
-    std::string labels = ",peer_node_guid=\"";
-    (labels += node.GUID) += "\",peer_port=\"";
-    return (labels.append(number.data(), number.size()) += "\",peer_node=") += node.name;
+    ((to += ",peer_node_guid=\"") += node.GUID) += "\",peer_port=\"";
+    (to.append(number.data(), number.size()) += "\",peer_node=") += node.name;
 }
 
 } // namespace comad::counters

@@ -78,29 +78,19 @@ template <u64 Unit, auto First, auto... Others>
 constexpr port_series counter_of(std::string_view name, std::string_view help) {
     return {name, "counter", help, detail_of_member<First>(), false, {}, nullptr, counter_text<Unit, First, Others...>};
 }
+template <u64 Unit, auto Member>
+constexpr port_series array_of(std::string_view label, unsigned (*count)(const exposed_sweep&, const reading&),
+                               std::string_view name, std::string_view help) {
+    return {name, "counter", help, detail_of_member<Member>(), false, label, count, counter_text<Unit, Member>};
+}
 template <u64 Unit, auto Member> constexpr port_series by_vl(std::string_view name, std::string_view help) {
-    return {name,
-            "counter",
-            help,
-            detail_of_member<Member>(),
-            false,
-            "vl",
-            elements_of<Member>,
-            counter_text<Unit, Member>};
+    return array_of<Unit, Member>("vl", elements_of<Member>, name, help);
 }
 template <u64 Unit, auto Member> constexpr port_series by_sl(std::string_view name, std::string_view help) {
-    return {name,
-            "counter",
-            help,
-            detail_of_member<Member>(),
-            false,
-            "sl",
-            elements_of<Member>,
-            counter_text<Unit, Member>};
+    return array_of<Unit, Member>("sl", elements_of<Member>, name, help);
 }
 template <u64 Unit, auto Member> constexpr port_series by_lane(std::string_view name, std::string_view help) {
-    return {name,  "counter", help,          detail_of_member<Member>(),
-            false, "lane",    lanes_of_link, counter_text<Unit, Member>};
+    return array_of<Unit, Member>("lane", lanes_of_link, name, help);
 }
 
 constexpr port_series gauge(std::string_view name, std::string_view help,

@@ -351,12 +351,17 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     out.begin("infiniband_port_info", "gauge", "1 for each port, with its node and its neighbor as labels.");
     std::vector<metric_labels> labels;
     labels.reserve(all.size());
+    std::string info;
     for (const exposed_sweep& e : all) {
         const metric_labels& of = labels.emplace_back(e);
         for (std::size_t p = 0; p < e.view.now.ports.size(); ++p) {
             if (!of.has_series(p)) continue;
             const discovery::port_ref where = e.view.now.ports[p].where, peer = e.view.subnet.at(where).peer;
-            out.add(of.of_info(p, peer ? of.of_peer(peer) : peer_labels(e, far_end_of(e, where))), "1");
+            info.clear();
+            of.add_info(info, p);
+            if (peer) of.add_peer(info, peer);
+            else info += peer_labels(e, far_end_of(e, where));
+            out.add(info, "1");
             if (out.is_piece()) {
                 piece = out.take();
                 co_yield piece;
@@ -384,10 +389,10 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
         out.begin(counter_series[c].name, "counter", counter_series[c].help);
         for (std::size_t i = 0; i < all.size(); ++i) {
             const auto& ports = all[i].view.now.ports;
+            if (!labels[i].all_counters().has(which)) continue;
             for (std::size_t p = 0; p < ports.size(); ++p) {
-                const auto& values = ports[p].counters.counters;
-                if (!ports[p].valid || !values.has(which) || !shows_counter(all[i], p, which)) continue;
-                const u64 number = values[which];
+                if (!labels[i].counters_of(p).has(which)) continue;
+                const u64 number = ports[p].counters.counters[which];
                 if (!is_data(which)) out.add(labels[i].of_port(p), number);
                 else if (number <= ~u64{0} / 4) out.add(labels[i].of_port(p), 4 * number);
                 else out.add(labels[i].of_port(p), detail::in_units(which, number));
@@ -426,15 +431,9 @@ coro::generator<std::string> prometheus_pieces(std::vector<exposed_sweep> all, s
     }
     out.begin("infiniband_port_counter_pegged", "gauge",
               "1 for each saturated counter; it stays at its maximum until it is cleared.");
-    for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto& ports = all[i].view.now.ports;
-        for (std::size_t p = 0; p < ports.size(); ++p) {
-            const auto& values = ports[p].counters.counters;
-            for (unsigned c = 0; c < counter_count && ports[p].valid; ++c) {
-                const auto which = static_cast<counter>(c);
-                if (values.has(which) && values.is_pegged(which))
-                    out.add(fmt::format("{},counter=\"{}\"", labels[i].of_port(p), name_of(which)), "1");
-            }
+    for (const metric_labels& of : labels) {
+        for (const auto& [port, which] : of.pegged()) {
+            out.add(fmt::format("{},counter=\"{}\"", of.of_port(port), name_of(which)), "1");
             if (out.is_piece()) {
                 piece = out.take();
                 co_yield piece;
