@@ -19,9 +19,12 @@
 #include <atomic>
 #include <csignal>
 #include <deque>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <set>
 #include <string_view>
+#include <utility>
 
 namespace ibtool {
 
@@ -60,6 +63,34 @@ public:
 private:
     std::atomic<bool> is_over_ = false;
     std::optional<asio::thread_pool> pool_;
+};
+
+/// The memory of large texts. Each page of a very large fabric would otherwise get new memory from the kernel, which takes a third of the
+/// time of its text (bench/exporter_rounds). Thread-safe.
+class text_memory : public std::enable_shared_from_this<text_memory> {
+public:
+    /// Returns an empty text, with the memory of an earlier one if there is one.
+    std::string take() {
+        const std::lock_guard lock(mutex_);
+        return std::exchange(spare_, {});
+    }
+    /// Returns a text whose memory take() returns when no page and no connection uses it any more.
+    shared_text share(std::string text) {
+        const auto give_back = [self = shared_from_this()](std::string* t) {
+            const std::unique_ptr<std::string> owned(t);
+            if (t->size() < t->capacity() / 2) return; // pages have become smaller
+            t->clear();
+            const std::lock_guard lock(self->mutex_);
+            self->spare_.swap(*t);
+        };
+        return {new std::string(std::move(text)), give_back};
+    }
+    /// Frees the memory.
+    void drop() { take(); }
+
+private:
+    std::mutex mutex_;
+    std::string spare_;
 };
 
 /// A published page. Its texts are generated when a client requests them.
@@ -130,8 +161,9 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     options given;
     std::vector<fabric_state> fabrics;
     std::shared_ptr<page> newest;
-    std::shared_ptr<page> being_made[2];          // [0]: plain, [1]: compressed; at most one of each at a time
-    std::size_t last_size[2] = {};                // bytes of the latest text
+    std::shared_ptr<page> being_made[2]; // [0]: plain, [1]: compressed; at most one of each at a time
+    std::size_t last_size[2] = {};       // bytes of the latest text
+    std::shared_ptr<text_memory> memory = std::make_shared<text_memory>(); // of plain texts
     std::deque<std::shared_ptr<sent_texts>> kept; // of the last pages, including the newest one
     std::set<asio::steady_timer*> waiting;        // scrapes that wait for a page or for a sweep
 };
@@ -150,6 +182,7 @@ exporter::~exporter() {
 }
 
 void exporter::set_page(page_text text) {
+    if (pages_->newest && !pages_->newest->made[0]) pages_->memory->drop(); // no client has requested the text
     pages_->newest = std::make_shared<page>(page{std::move(text)});
     pages_->kept.push_back(pages_->newest->sent);
     if (pages_->kept.size() > most_kept * pages_->fabrics.size()) {
@@ -275,9 +308,9 @@ asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped
     last_size[zipped] = p->made[zipped]->size();
 }
 
-/// Generates a text in the other thread, in which nothing else of this object may be used. Returns null if the exporter ends.
+/// Generates a text in the other thread, in which only `memory` of this object may be used. Returns null if the exporter ends.
 asio::awaitable<shared_text> exporter::pages::make_text(page_text source, bool zipped, std::size_t plain_size) {
-    std::string plain;
+    std::string plain = zipped ? std::string() : memory->take();
     std::optional<gzip_writer> compressed;
     if (zipped) compressed.emplace();
     else plain.reserve(plain_size + plain_size / 16);
@@ -287,7 +320,8 @@ asio::awaitable<shared_text> exporter::pages::make_text(page_text source, bool z
         else plain += *piece;
         if (texts.is_over()) co_return nullptr;
     }
-    co_return std::make_shared<const std::string>(compressed ? compressed->finish() : std::move(plain));
+    if (compressed) co_return std::make_shared<const std::string>(compressed->finish());
+    co_return memory->share(std::move(plain));
 }
 
 asio::awaitable<void> exporter::pages::await_change(clock::time_point deadline) {
