@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // graphml.cpp - writes a subnet as GraphML, the XML format of graph editors and libraries.
+#include "export_words.hpp"
 #include "xml_text.hpp"
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -90,16 +91,16 @@ std::string format_graphml(const subnet& s, const node_names& names) {
                            data_element("level", levels[i]));
     }
     std::size_t number = 0;
-    const auto if_known = [](std::string_view key, std::string_view word) { // `??`: a topology file does not contain it
-        return word.starts_with('?') ? std::string() : data_element(key, word);
+    const auto known_element = [](std::string_view key, std::string_view text) {
+        return if_known(text).empty() ? std::string() : data_element(key, text);
     };
     for (const link_ends& l : links_of(s)) {
         const port_ref known = s.at(l.from).info ? l.from : l.to;
         out += fmt::format("    <edge id=\"e{}\" source=\"{}\" target=\"{}\">{}{}{}{}{}</edge>\n", number++,
                            topology_id(s.nodes[l.from.node]), topology_id(s.nodes[l.to.node]),
                            data_element("source_port", l.from.port), data_element("target_port", l.to.port),
-                           if_known("width", format_link_width(s.at(known))),
-                           if_known("speed", format_link_speed(s, known)),
+                           known_element("width", format_link_width(s.at(known))),
+                           known_element("speed", format_link_speed(s, known)),
                            data_element("state", state_word(condition_of(s, l))));
     }
     return out + "  </graph>\n</graphml>\n";

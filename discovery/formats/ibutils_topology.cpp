@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 // ibutils_topology.cpp - writes a subnet as a topology file of ibutils, with the definitions of its systems (ibdm-topo-file(1),
 // ibdm-ibnl-file(1)).
+#include "export_words.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/exports.hpp>
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -26,12 +26,8 @@ std::vector<std::string> system_names(const subnet& s, const node_names& names) 
     std::map<std::string, unsigned> uses;
     for (const node& n : s.nodes) {
         std::string name = names.of(n);
-        if (!n.is_switch()) name = name.substr(0, name.find(' '));
-        const bool is_valid = !name.empty() && std::ranges::all_of(name, [](char c) {
-            return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-                   c == '.';
-        });
-        all.push_back(is_valid ? name : topology_id(n));
+        if (!n.is_switch()) name = first_word(name);
+        all.push_back(is_plain_name(name) ? name : topology_id(n));
         ++uses[all.back()];
     }
     for (std::size_t i = 0; i < all.size(); ++i)

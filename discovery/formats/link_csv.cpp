@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // link_csv.cpp - writes the links of a subnet as CSV, one line for each link.
+#include "export_words.hpp"
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/exports.hpp>
 #include <comad/discovery/formats/reports.hpp>
@@ -16,9 +17,6 @@ std::string fields_of_end(const subnet& s, const node_names& names, port_ref r) 
     return fmt::format("{},{},{},{},{}", n.info.nodeGUID, iba::csv_text(names.of(n)),
                        iba::name_or_number(n.info.nodeType), r.port, value(s.lid_at(r)));
 }
-
-/// Returns a word for a width or speed; empty if it is unknown.
-std::string_view if_known(std::string_view word) { return word.starts_with('?') ? std::string_view() : word; }
 
 } // namespace
 

@@ -3,6 +3,7 @@
 #include "scheduler_tree.hpp"
 
 #include "../database/descriptions.hpp"
+#include "export_words.hpp"
 #include "levels_above_edge.hpp"
 
 #include <fmt/format.h>
@@ -57,16 +58,6 @@ std::string hostlist(const std::vector<std::string>& names) {
 
 namespace {
 
-bool is_scheduler_name(std::string_view name) {
-    // Excludes characters that have a meaning in a hostlist or in a line of the file.
-    return !name.empty() && std::ranges::all_of(name, [](char c) {
-        return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
-               c == '.';
-    });
-}
-
-std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
-
 /// Returns the names of switches, by node: `core1` for `MF0;core1:TYPE/U1`, `core1-L01-U1` for a chip in a chassis, and the whole name
 /// for other switches. If the name is not valid for schedulers or is not unique, the name is the ID.
 std::vector<std::string> switch_names(const subnet& s, const node_names& names) {
@@ -76,7 +67,7 @@ std::vector<std::string> switch_names(const subnet& s, const node_names& names) 
         for (const std::string& name : all) ++uses[name];
         std::vector<u32> repeated;
         for (u32 n = 0; n < all.size(); ++n)
-            if (s.nodes[n].is_switch() && (uses[all[n]] > 1 || !is_scheduler_name(all[n]))) repeated.push_back(n);
+            if (s.nodes[n].is_switch() && (uses[all[n]] > 1 || !is_plain_name(all[n]))) repeated.push_back(n);
         for (const u32 n : repeated) all[n] = other_name(n);
     };
     for (u32 n = 0; n < s.nodes.size(); ++n) {
@@ -213,7 +204,7 @@ std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, 
         if (is_factory_name(whole)) unnamed.add(fmt::format("\"{}\"", whole));
         else if (leaves.empty()) {
             if (!nodes.is_connected(rank)) unconnected.add(fmt::format("\"{}\"", whole));
-        } else if (!is_scheduler_name(name)) unfit.add(fmt::format("\"{}\"", whole));
+        } else if (!is_plain_name(name)) unfit.add(fmt::format("\"{}\"", whole));
         else
             for (const u32 leaf : leaves) {
                 const auto [found, is_new] = seen.try_emplace(name, first_seen{leaf, host.info.systemImageGUID, whole});
