@@ -110,8 +110,7 @@ private:
     }
     void begin() {
         all_.first = all_.last = counted_from_;
-        retried_before_ = schedule_.counters().retried;
-        cost_before_ = cost_of_thread();
+        spent_.emplace(schedule_);
     }
     void count_unsent(mad::time_point end) {
         arrivals_.take_until(counted_from_);
@@ -120,11 +119,9 @@ private:
         all_.last = std::max(all_.last, end);
     }
     void finish() {
-        if (all_.first == mad::time_point{}) return;
-        all_.retries = schedule_.counters().retried - retried_before_;
-        const program_cost now_spent = cost_of_thread();
-        all_.cost = {now_spent.cpu_seconds - cost_before_.cpu_seconds,
-                     now_spent.system_calls - cost_before_.system_calls};
+        if (!spent_) return; // nothing was sent
+        all_.retries = spent_->retries();
+        all_.cost = spent_->cost();
     }
 
     coro::MADSchedule& schedule_;
@@ -140,8 +137,8 @@ private:
     bool is_warm_ = false;
     unsigned in_flight_ = 0;
     std::size_t next_target_ = 0;
-    u64 counted_ = 0, retried_before_ = 0;
-    program_cost cost_before_;
+    u64 counted_ = 0;
+    std::optional<cost_meter> spent_; // since the warm-up
 };
 
 } // namespace

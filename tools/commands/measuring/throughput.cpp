@@ -95,20 +95,17 @@ private:
         if (now - started_ < extent_.warm_up) return false;
         stage_ = stage::measuring;
         all_.first = all_.last = now;
-        retried_before_ = schedule_.counters().retried;
-        cost_before_ = cost_of_thread();
+        spent_.emplace(schedule_);
         return false;
     }
     void ended(mad::time_point now, mad::duration took, std::size_t target, std::size_t rpc, const rpc_end& end) {
         all_.last = now;
         all_.add(target, rpc, took, end);
-        all_.retries = schedule_.counters().retried - retried_before_;
+        all_.retries = spent_->retries();
         const bool is_over = extent_.mads ? all_.all.ended() == extent_.mads : now - all_.first >= extent_.length;
         if (!is_over) return;
         stage_ = stage::over;
-        const program_cost now_spent = cost_of_thread();
-        all_.cost = {now_spent.cpu_seconds - cost_before_.cpu_seconds,
-                     now_spent.system_calls - cost_before_.system_calls};
+        all_.cost = spent_->cost();
     }
 
     coro::MADSchedule& schedule_;
@@ -121,8 +118,7 @@ private:
     std::size_t next_ = 0;
     stage stage_ = stage::warming_up;
     mad::time_point started_;
-    u64 retried_before_ = 0;
-    program_cost cost_before_;
+    std::optional<cost_meter> spent_; // since the warm-up
 };
 
 coro::generator<coro::task<void>> queries(meter& m) {
@@ -134,6 +130,16 @@ coro::generator<coro::task<void>> queries(meter& m) {
 }
 
 } // namespace
+
+cost_meter::cost_meter(const coro::MADSchedule& schedule)
+    : schedule_(schedule), retries_before_(schedule.counters().retried), before_(cost_of_thread()) {}
+
+u64 cost_meter::retries() const noexcept { return schedule_.counters().retried - retries_before_; }
+
+program_cost cost_meter::cost() const noexcept {
+    const program_cost now = cost_of_thread();
+    return {now.cpu_seconds - before_.cpu_seconds, now.system_calls - before_.system_calls};
+}
 
 rpc_turns::rpc_turns(const load& what) : credits_(what.rpcs.size()) {
     for (const load_rpc& rpc : what.rpcs) weights_.push_back(rpc.weight);

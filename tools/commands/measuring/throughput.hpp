@@ -52,6 +52,19 @@ struct load {
     unsigned per_destination = 0; ///< most MADs in flight to each target; 0: only the window limits them
 };
 
+/// Counts what the calling thread and a schedule spend from the construction on. The schedule must outlive the object.
+class cost_meter {
+public:
+    explicit cost_meter(const comad::coro::MADSchedule&);
+    comad::u64 retries() const noexcept;
+    program_cost cost() const noexcept;
+
+private:
+    const comad::coro::MADSchedule& schedule_;
+    comad::u64 retries_before_;
+    program_cost before_;
+};
+
 /// The length of a measurement. After the warm-up, the measurement lasts until `mads` MADs have ended; if `mads` is 0, for `length`.
 struct extent {
     comad::mad::duration warm_up{0}, length{0};
