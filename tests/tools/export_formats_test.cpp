@@ -33,12 +33,6 @@ Hca	1 "A"	# "host1 mlx5_0"
 [1]	"S1"[1]
 )";
 
-bool is_installed(const std::string& program) {
-    if (run_process({"sh", "-c", "command -v " + program}).status == 0) return true;
-    WARN("skipped: there is no " << program);
-    return false;
-}
-
 /// Returns what a Python script prints about a file.
 std::string python(const std::string& script, const words& arguments) {
     const process_result r = run_process(words{"python3", "-c", script} + arguments);

@@ -17,13 +17,6 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Returns true if a program is installed. Otherwise prints a warning that the test is skipped.
-bool is_there(const std::string& program) {
-    if (run_process({"sh", "-c", "command -v " + program}).status == 0) return true;
-    WARN("skipped: there is no " << program);
-    return false;
-}
-
 /// Writes a text to a file.
 void write(const std::string& file, const std::string& text) { std::ofstream(file) << text; }
 /// Returns the content of a file.
@@ -73,7 +66,7 @@ const words live{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual"}; // 8 hos
 } // namespace
 
 TEST_CASE("an exported GraphViz graph contains every node and every link") {
-    if (!is_there("dot")) return;
+    if (!is_installed("dot")) return;
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
     for (const auto& [from, nodes, edges] :
@@ -96,7 +89,7 @@ TEST_CASE("an exported SVG picture is well-formed and contains every node and li
     CHECK(count(svg, "<line ") == 4);
     CHECK(count(svg, "<rect ") == 2);
     CHECK(count(svg, "<circle ") == 2);
-    if (!is_there("xmllint")) return;
+    if (!is_installed("xmllint")) return;
     const process_result r = run_process({"xmllint", "--noout", d / "fabric.svg"});
     CAPTURE(r.err);
     CHECK(r.status == 0);
@@ -167,7 +160,7 @@ Ca	1 "H5"	# "host1 mlx5_4"
 } // namespace
 
 TEST_CASE("slurmctld reads the exported topology") {
-    if (!is_there("slurmctld")) return;
+    if (!is_installed("slurmctld")) return;
     const directory d;
     write(d / "two.topo", std::string(hostile));
     const std::string printed = slurm_log(d, exported("slurm", {"--topology", d / "two.topo"}).out, "host[1-2]");
@@ -194,7 +187,7 @@ TEST_CASE("slurmctld reads the topology of one of two rails, with readable names
         return exported("slurm", {"--fabric", fmt::format("sim:{},at={},time=virtual", d / "rails.topo", host)}).out;
     };
     CHECK(from("H1") == from("H4"));
-    if (!is_there("slurmctld")) return;
+    if (!is_installed("slurmctld")) return;
     const std::string printed = slurm_log(d, conf.out, "host[1-3]");
     CHECK_THAT(printed, Contains("Switch level:0 name:core1-L01-U1 nodes:host[1-2] switches:(null)"));
     CHECK_THAT(printed,
@@ -245,7 +238,7 @@ TEST_CASE("the option --qos requires --json and refuses a file") {
 }
 
 TEST_CASE("a browser renders the exported page, finds a node, zooms and shows names as text") {
-    if (!is_there("chromium")) return;
+    if (!is_installed("chromium")) return;
     const directory d;
     write(d / "hostile.topo", std::string(hostile));
     std::string page = exported("html", {"--topology", d / "hostile.topo"}).out;

@@ -19,13 +19,6 @@ using namespace ibtool_rig;
 
 namespace {
 
-/// Returns true if ibdmchk is installed. Otherwise prints a warning that the test is skipped.
-bool has_judge() {
-    if (process({"sh", "-c", "command -v ibdmchk"}).wait().status == 0) return true;
-    WARN("skipped: ibdmchk is missing, of the package ibutils");
-    return false;
-}
-
 /// The result of a check of routes, by ibcheckroutes or ibdmchk.
 struct verdict {
     unsigned routes = 0, cut = 0;
@@ -221,7 +214,7 @@ std::map<std::string, std::string> switches_of(const std::string& topology) {
 } // namespace
 
 TEST_CASE("ibcheckroutes agrees with ibdmchk on the routes of OpenSM's routing engines") {
-    if (!has_judge()) return;
+    if (!is_installed("ibdmchk")) return;
     struct one {
         std::string specification, engine;
         unsigned LMC = 0;
@@ -247,7 +240,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on the routes of OpenSM's routing e
 }
 
 TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
-    if (!has_judge()) return;
+    if (!is_installed("ibdmchk")) return;
     // Port 1 of each switch leads to the next switch, port 2 to the previous one, and port 3 to its host.
     const std::string ring = made("ring,switches=4");
     const auto named = switches_of(ring);
@@ -287,7 +280,7 @@ TEST_CASE("ibcheckroutes agrees with ibdmchk on errors in forwarding tables") {
 }
 
 TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit loop") {
-    if (!has_judge()) return;
+    if (!is_installed("ibdmchk")) return;
     // Ports 1 and 2 of a leaf lead to its hosts, and 3 and 4 to the spines. Port N of a spine leads to leaf N.
     const std::string tree = made("fattree2,radix=4");
     const auto named = switches_of(tree);
@@ -311,7 +304,7 @@ TEST_CASE("ibcheckroutes and ibdmchk report valleys in a fat tree as a credit lo
 }
 
 TEST_CASE("ibcheckroutes agrees with ibdmchk on the trees of multicast groups") {
-    if (!has_judge()) return;
+    if (!is_installed("ibdmchk")) return;
     const std::string ring = made("ring,switches=4");
     const auto named = switches_of(ring);
     const auto of = [&](unsigned n) { return named.at("sw-000" + std::to_string(n + 1)); };
@@ -398,7 +391,7 @@ std::string path_sls(const routed_subnet& s) {
 } // namespace
 
 TEST_CASE("ibcheckroutes agrees with ibdmchk on torus-2QoS, with lanes from files and from queries") {
-    if (!has_judge()) return;
+    if (!is_installed("ibdmchk")) return;
     const directory d;
     const std::string torus = made("torus,x=5,y=3,z=2");
     const auto named = switches_of(torus);

@@ -53,6 +53,13 @@ inline words ibtool(const words& arguments) { return words{"IBTOOL_FABRIC=", ibt
 /// Runs ibtool to its end.
 inline process_result run(const words& arguments) { return run_process(ibtool(arguments)); }
 
+/// Returns true if a program is installed. Otherwise prints a warning that the test is skipped.
+inline bool is_installed(const std::string& program) {
+    if (run_process({"sh", "-c", "command -v " + program}).status == 0) return true;
+    WARN("skipped: there is no " << program);
+    return false;
+}
+
 /// Polls until `holds` returns true. Throws std::runtime_error after 60 seconds.
 template <class Condition> void await(Condition&& holds) {
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(60);
