@@ -257,6 +257,13 @@ TEST_CASE("a file that cannot grow keeps its sweeps") {
     CHECK(r.status == 1);
     CHECK_THAT(r.err, Contains("File too large; the earlier sweeps are unchanged"));
     CHECK(read_file(s.file) == whole);
+
+    // The sweep and its missing ports are reported, too.
+    const process_result missing =
+        run({"sweep", "--fabric", fabric(1) + ",dead=h-0003 HCA-1", "--save", s.files / "none/day.sweeps"});
+    CHECK(missing.status == 1);
+    CHECK_THAT(missing.out, Contains("h-0004"));
+    CHECK_THAT(missing.err, Contains("h-0003 HCA-1") && Contains("none/day.sweeps"));
 }
 
 TEST_CASE("an empty file and a new file get the first sweep, and contradicting options are usage errors") {

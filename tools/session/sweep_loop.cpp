@@ -208,11 +208,10 @@ void sweep_loop::take(counters::sweep made) {
                                     all,
                                     earlier ? &earlier->about : nullptr};
     listener_.on_sweep(view, totals_);
-    save(now, unix_begin);
     is_requested_ = false; // requests during this sweep are satisfied by it
-
     report_missing(all_missing(today, now.failures), in_.disconnect_text());
     before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
+    save(now, unix_begin); // may throw
 }
 
 /// Adds a complete sweep to the file of --save. A lasting plan continues if that fails.
