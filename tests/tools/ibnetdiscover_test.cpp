@@ -79,6 +79,37 @@ TEST_CASE("ibnetdiscover -s prints each node as soon as it is found") {
           }) == 6);
     CHECK_THAT(run(managed + words{"ibnetdiscover", "-s", "--sa"}).out, !Contains(" -> new "));
     check_failure(run(managed + words{"ibnetdiscover", "-s", "--json"}), 2, "--json");
+    // The options that select nodes apply to these lines, too.
+    words spines;
+    for (const std::string& line : lines_in_order(run(managed + words{"ibnetdiscover", "-s", "--name", "spine*"}).out))
+        if (line.find(" -> new ") != line.npos) spines.push_back(line);
+    CHECK(spines.size() == 2);
+    for (const std::string& line : spines) CHECK_THAT(line, Contains("\"spine-000"));
+}
+
+// In ibnetdiscover.c, the options that print a list are tested before --diff.
+TEST_CASE("lists of ibnetdiscover have precedence over --diff, and notes name options that match neither subnet") {
+    const directory files;
+    const std::string before = files / "before.cache";
+    check_success(run(small_tree + words{"ibnetdiscover", "--cache", before}));
+    const words diff = small_tree + words{"ibnetdiscover", "--diff", before};
+    for (const char* list : {"-l", "-H", "-S", "-p"}) {
+        CAPTURE(list);
+        CHECK(run(diff + words{list}).out == run(small_tree + words{"ibnetdiscover", list}).out);
+        CHECK(!run(diff + words{list}).out.empty());
+    }
+    check_failure(run(diff + words{"--json"}), 2, "--json");
+
+    const process_result both = run(diff + words{"--name", "spine*", "--name", "nobody*"});
+    CHECK(both.status == 0);
+    CHECK(both.out.empty());
+    CHECK(both.err == "ibtool: --name 'nobody*' matches no node\n");
+    // A node that is only in the file matches: it is part of the difference.
+    const words cut{"--fabric", "sim:fattree2,radix=4,time=virtual,cut=h-0008 HCA-1/1@0s"};
+    const process_result gone =
+        run(cut + words{"ibnetdiscover", "--diff", before, "--name", "h-0008*", "--name", "h-1*"});
+    CHECK_THAT(gone.out, Contains("h-0008"));
+    CHECK(gone.err.find("h-0008*") == gone.err.npos);
 }
 
 TEST_CASE("ibnetdiscover writes to the given file and prints nothing to stdout") {

@@ -21,9 +21,11 @@
 
 #include <algorithm>
 #include <ctime>
+#include <iterator>
 #include <memory>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace ibtool {
 namespace {
@@ -40,6 +42,9 @@ struct ibnetdiscover_settings {
     std::string cache, load_cache, diff;
     discovery::topology_checks checks;
     selection_options selected;
+
+    /// Returns whether one of the options that print a list has precedence over --diff, as in infiniband-diags.
+    bool prints_list() const noexcept { return ports || list || switches || cas || routers; }
 };
 
 std::string now_as_text() {
@@ -78,13 +83,16 @@ std::string format_new_node(const discovery::node& n) {
 
 using failure_list = std::vector<discovery::failure>;
 
-/// Returns what was changed from the subnet in the file of --diff.
+/// Returns what was changed from the subnet in the file of --diff. Adds the values of options that match no node of either subnet to `notes`.
 std::string difference_of(const ibnetdiscover_settings& s, const discovery::subnet& now,
                           const discovery::node_names& names, const subnet_selection& selected,
-                          const global_options& global) {
+                          const global_options& global, std::vector<std::string>& notes) {
     const discovery::subnet before = read_subnet_file(s.diff, global).found;
     const selected_parts old_parts(selected, before, names), new_parts(selected, now, names);
     if (!old_parts.has_nodes()) new_parts.require_nodes();
+    std::ranges::copy_if(new_parts.notes(), std::back_inserter(notes), [&](const std::string& note) {
+        return std::ranges::find(old_parts.notes(), note) != old_parts.notes().end();
+    });
     if (selected.is_all()) return discovery::topology_difference(before, now, names, s.checks, s.full);
     return discovery::topology_difference(reduced(before, old_parts, true), reduced(now, new_parts, true), names,
                                           s.checks, s.full);
@@ -144,7 +152,10 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     extra_tables read;
     subnet_printer printer;
     printer.file = s.file;
-    if (s.show) printer.text_of_new_node = format_new_node;
+    if (s.show)
+        printer.text_of_new_node = [&](const discovery::node& n) {
+            return selected.wants(n, names) ? format_new_node(n) : std::string();
+        };
     if (s.qos || s.hierarchy)
         printer.read_more = [&](session& in, const discovery::subnet& found) -> comad::coro::task<failure_list> {
             // The tables refer to the nodes by their indices in the part that is printed.
@@ -154,8 +165,8 @@ int run_ibnetdiscover(const ibnetdiscover_settings& s, global_options options) {
     printer.make = [&](const discovery::subnet& found, u64 mads) {
         report made;
         if (!s.cache.empty()) replace_file(discovery::diags_cache_bytes(found), s.cache);
-        if (!s.json && !s.diff.empty()) {
-            made.text = difference_of(s, found, names, selected, options);
+        if (!s.diff.empty() && !s.prints_list()) {
+            made.text = difference_of(s, found, names, selected, options, made.notes);
             return made;
         }
         const discovery::more_of_ports more_of{s.hierarchy ? &read.places : nullptr, s.qos ? &read.facts : nullptr};
@@ -191,7 +202,7 @@ command ibnetdiscover_command() {
             add_name_map_option(takes, s->name_map);
             takes.option("--cache", s->cache).file(file_use::replaced);
             add_load_cache_option(takes, s->load_cache);
-            const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular);
+            const argument& diff = takes.option("--diff", s->diff).file(file_use::read_regular).excludes(json);
             add_selection_options(takes, s->selected);
             takes.option("--diffcheck", [s](const std::string& words) { s->checks = read_checks(words); }).needs(diff);
             return [s](const global_options& options) { return run_ibnetdiscover(*s, options); };
