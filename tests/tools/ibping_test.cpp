@@ -190,6 +190,7 @@ TEST_CASE("ibping --all prints the slowest hosts first and names the hosts that 
     CHECK(none.status == 3);
     CHECK_THAT(none.err, StartsWith("ibtool: 7 ports: not pinged: the port has no LID; first: h-0002 HCA-1 port 1\n"));
     check_failure(on(fabric, {"ibping", "--all", "8"}), 2, "remove the target");
+    check_failure(on(fabric, {"ibping", "--all", "-c", "0"}), 2, "at least one ping");
     check_failure(on(fabric, {"ibping", "--top", "3", "8"}), 2, "--top");
 }
 

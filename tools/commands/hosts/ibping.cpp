@@ -212,6 +212,7 @@ int run_ibping(const ibping_settings& s, const global_options& options) {
     const comad::u32 OUI = s.OUI();
     if (s.all) {
         if (s.serves || !s.target.empty()) throw usage_error("--all pings every host; remove the target and -S");
+        if (s.count == comad::u64{0}) throw usage_error("--all needs at least one ping for each host; -c is 0");
         return run_ping_all({s.count.value_or(3), s.top, OUI, s.json}, options);
     }
     if (!s.serves) return run_client(s, options);
