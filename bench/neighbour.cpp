@@ -143,14 +143,14 @@ table try_neighbour(const settings& s) {
         for (const tool& one : tools(s)) {
             const iba::lid from_lid = one.by_lid ? t.nodes[last].ports[1].LID : iba::lid{};
             sim::fabric net(t, times, {}), quiet(t, times, {});
-            scanner manager(net, first, kernel, as_OpenSM()), beside(net, last, kernel, one.options, from_lid);
-            run({&manager, &beside}, end);
-            scanner alone(quiet, last, kernel, one.options, from_lid);
-            run({&alone}, end);
+            scanner manager(net, first, kernel, as_OpenSM()), discoverer(net, last, kernel, one.options, from_lid);
+            run({&manager, &discoverer}, end);
+            scanner without_manager(quiet, last, kernel, one.options, from_lid);
+            run({&without_manager}, end);
             const auto repeated = static_cast<double>(manager.counters().retried);
-            result.add({holds, one.name, per_discovery(manager, ms), per_discovery(beside, repeated),
-                        share_repeated(beside), per_discovery(alone, ms), share_repeated(alone),
-                        manager.incomplete + beside.incomplete + alone.incomplete});
+            result.add({holds, one.name, per_discovery(manager, ms), per_discovery(discoverer, repeated),
+                        share_repeated(discoverer), per_discovery(without_manager, ms), share_repeated(without_manager),
+                        manager.incomplete + discoverer.incomplete + without_manager.incomplete});
         }
     }
     return result;

@@ -8,7 +8,7 @@ sys.dont_write_bytecode = True
 ibtool = os.path.realpath(sys.argv[1])
 root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "..")
 sys.path.insert(0, os.path.join(root, "bench"))
-import beside
+import peers
 
 
 def documented(page, pattern):
@@ -22,7 +22,7 @@ def documented(page, pattern):
 
 
 def sent(command, environment=None):
-    _, _, counts = beside.run([ibtool, *command, "-v", "-o", "1"], environment)
+    _, _, counts = peers.run([ibtool, *command, "-v", "-o", "1"], environment)
     return int(re.search(r"(\d+) MADs sent", counts).group(1))
 
 
@@ -34,7 +34,7 @@ def compare(what, stated, actual):
         problems.append(f"{what}: the documentation states {stated}, but {actual} were sent")
 
 
-beside.require("ibsim", "ibsim-run", "opensm")
+peers.require("ibsim", "ibsim-run", "opensm")
 number = r"([\d,]+)"
 least = documented("benchmarks.md", rf"A discovery of this fabric needs at least {number} SMPs")
 with_probes = documented("benchmarks.md", rf"If the links run at QDR \(`--spec fattree3,radix=16,speed=QDR`\), `ibtool` sends {number} SMPs")
@@ -50,16 +50,16 @@ compare("directed routes in discovery.md", documented("discovery.md", rf"1,344 n
 compare("LIDs in discovery.md", documented("discovery.md", rf"1,344 nodes \| [\d,]+ SMPs \| {number} SMPs"), least)
 
 with tempfile.TemporaryDirectory() as scratch:
-    with beside.Server(ibtool, "fattree3,radix=8", scratch) as server:
+    with peers.Server(ibtool, "fattree3,radix=8", scratch) as server:
         small = sent(["--fabric", "ibsim", "ibnetdiscover"], server.environment)
     compare("ibnetdiscover of 208 nodes on ibsim",
             documented("benchmarks.md", rf"`ibtool ibnetdiscover` sends {number} SMPs"), small)
-    with beside.Server(ibtool, "fattree3,radix=16,speed=QDR", scratch) as server:
+    with peers.Server(ibtool, "fattree3,radix=16,speed=QDR", scratch) as server:
         compare("ibnetdiscover on ibsim with QDR", with_probes,
                 sent(["--fabric", "ibsim", "ibnetdiscover"], server.environment))
-    with beside.Server(ibtool, "fattree3,radix=16", scratch) as server:
+    with peers.Server(ibtool, "fattree3,radix=16", scratch) as server:
         compare("ibnetdiscover on ibsim", least, sent(["--fabric", "ibsim", "ibnetdiscover"], server.environment))
-        with beside.Manager(server, scratch):
+        with peers.Manager(server, scratch):
             compare("ibqueryerrors on ibsim", errors,
                     sent(["--fabric", "ibsim", "ibqueryerrors", "--skip-sl"], server.environment))
 

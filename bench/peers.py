@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-# beside.py - the common part of the scripts that compare programs on one ibsim server: starts the server, OpenSM and a relay,
+# peers.py - the common part of the scripts that compare programs on one ibsim server: starts the server, OpenSM and a relay,
 # measures the times of whole processes, and describes the machine in one line.
 import datetime, json, os, platform, queue, re, shutil, signal, statistics, subprocess, sys, threading, time
 
