@@ -14,7 +14,9 @@ namespace comad::counters::file_format {
 
 inline constexpr std::string_view magic = "comadswp";
 inline constexpr u32 version = 1;
-inline constexpr std::size_t header_bytes = 16, frame_bytes = 9; // frame: kind, size and checksum of a record
+inline constexpr std::size_t header_bytes = 16, head_bytes = 9;      // of a record: kind, size, checksum
+inline constexpr std::size_t frame_bytes = head_bytes + 4;           // with the checksum of the whole record
+inline constexpr std::size_t longest_padding = std::size_t{1} << 20; // zeros after the last record
 inline constexpr char kind_ports = 'P', kind_sweep = 'S';
 inline constexpr std::size_t largest_record = std::size_t{1} << 30;
 inline constexpr u8 stopped = 1;                                            // flag of a sweep

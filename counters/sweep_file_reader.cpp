@@ -121,8 +121,8 @@ std::optional<saved_sweep> sweep_file_reader::next() {
     }
     while (const auto found = record()) {
         const char kind = found->front();
-        const std::string_view payload = found->substr(frame_bytes - 4, found->size() - frame_bytes);
-        const u64 begin = offset_ + used_ + frame_bytes - 4;
+        const std::string_view payload = found->substr(head_bytes, found->size() - frame_bytes);
+        const u64 begin = offset_ + used_ + head_bytes;
         std::optional<saved_sweep> made;
         if (kind == kind_ports) read_ports(payload, begin);
         else made = read_sweep(payload, begin);
@@ -146,6 +146,11 @@ void sweep_file_reader::read_header() {
     complete_ = used_ = header_bytes;
 }
 
+/// Returns whether only zeros follow: file systems can add them to the end of a file when the machine crashes.
+bool is_padding(std::string_view left) {
+    return left.size() <= longest_padding && left.find_first_not_of('\0') == left.npos;
+}
+
 /// Returns the next record if all of it was taken.
 std::optional<std::string_view> sweep_file_reader::record() {
     if (used_ > (std::size_t{1} << 20) && 2 * used_ > bytes_.size()) {
@@ -153,14 +158,16 @@ std::optional<std::string_view> sweep_file_reader::record() {
         offset_ += std::exchange(used_, 0);
     }
     const std::string_view left = std::string_view(bytes_).substr(used_);
-    if (left.size() < frame_bytes) return std::nullopt;
+    if (left.size() < head_bytes || is_padding(left)) return std::nullopt;
     const char kind = left.front();
     if (kind != kind_ports && kind != kind_sweep)
         refuse_file(fmt::format("unknown record, at byte {}", offset_ + used_));
     const std::size_t size = number_at(left, 1);
+    if (number_at(left, head_bytes - 4) != checksum_of(left.substr(0, head_bytes - 4)))
+        refuse_file(fmt::format("the checksum of the head of the record at byte {} is wrong", offset_ + used_));
     if (size > largest_record) refuse_file(fmt::format("a record has {} bytes, at byte {}", size, offset_ + used_));
-    if (left.size() - frame_bytes < size) return std::nullopt;
-    if (number_at(left, frame_bytes - 4 + size) != checksum_of(left.substr(0, frame_bytes - 4 + size)))
+    if (left.size() < frame_bytes || left.size() - frame_bytes < size) return std::nullopt;
+    if (number_at(left, head_bytes + size) != checksum_of(left.substr(0, head_bytes + size)))
         refuse_file(fmt::format("the checksum of the record at byte {} is wrong", offset_ + used_));
     return left.substr(0, frame_bytes + size);
 }

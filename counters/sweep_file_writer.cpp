@@ -13,6 +13,7 @@ using namespace file_format;
 std::string framed(char kind, std::string_view payload) {
     std::string record(1, kind);
     append<u32>(record, static_cast<u32>(payload.size()));
+    append<u32>(record, checksum_of(record)); // otherwise, a wrong size would look like the end of the file
     record += payload;
     append<u32>(record, checksum_of(record));
     return record;

@@ -27,9 +27,9 @@ std::string bytes_of(const std::string& hex) {
     return bytes;
 }
 const std::string header = bytes_of("636f6d61647377700000000199e78999");
-const std::string ports = bytes_of("5000000012010002c903000001000103682d310101000717397dfe");
-const std::string first = bytes_of("53000000170117979cfe362a00008827020007068102018102d00f06b7d0ef74");
-const std::string second = bytes_of("53000000150217979cfe71c4ca0088270100070881020101f4037bb7c5b7");
+const std::string ports = bytes_of("50000000120d88499e010002c903000001000103682d3101010007397f0150");
+const std::string first = bytes_of("53000000173a42c7c10117979cfe362a00008827020007068102018102d00f06b4d2e61d");
+const std::string second = bytes_of("5300000015d44ca6ed0217979cfe71c4ca0088270100070881020101f403d29e5f72");
 
 /// The subnet of these bytes: one host with one port.
 discovery::subnet one_host() {
@@ -205,6 +205,33 @@ TEST_CASE("a changed byte is an error, and the sweeps before it stay correct") {
             check_equal(all.sweeps[i].values, file.written[i]);
         }
     }
+}
+
+// A size that is too large would otherwise look like a file that ends within a sweep, and the next sweep would replace the rest.
+TEST_CASE("a changed bit in the head of a record is damage, and not the end of the file") {
+    const std::string bytes = header + ports + first + second;
+    for (const std::size_t record : {header.size(), header.size() + ports.size(), bytes.size() - second.size()})
+        for (std::size_t bit = 0; bit < 9 * 8; ++bit) {
+            std::string changed = bytes;
+            changed[record + bit / 8] = static_cast<char>(changed[record + bit / 8] ^ (1 << bit % 8));
+            const read_file all(changed);
+            CAPTURE(record, bit, all.problem);
+            CHECK_FALSE(all.problem.empty());
+            CHECK_FALSE(all.is_truncated);
+        }
+}
+
+TEST_CASE("zeros at the end of a file are what a crash left, and other bytes are damage") {
+    const std::string bytes = header + ports + first;
+    for (const std::size_t zeros : {1u, 8u, 9u, 4096u, 1u << 20}) {
+        const read_file all(bytes + std::string(zeros, '\0'), 5000);
+        CAPTURE(zeros, all.problem);
+        CHECK(all.sweeps.size() == 1);
+        CHECK(all.is_truncated);
+        CHECK(all.reader.complete_bytes() == bytes.size());
+    }
+    CHECK_FALSE(read_file(bytes + std::string(4096, '\0') + "S").is_truncated);
+    CHECK_FALSE(read_file(bytes + std::string((1u << 20) + 1, '\0')).is_truncated);
 }
 
 TEST_CASE("another kind of file and a newer version are refused by name") {
