@@ -266,6 +266,37 @@ TEST_CASE("a file that cannot grow keeps its sweeps") {
     CHECK_THAT(missing.err, Contains("h-0003 HCA-1") && Contains("none/day.sweeps"));
 }
 
+TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a new one") {
+    for (const char* change : {"mv", "rm"}) {
+        CAPTURE(change);
+        const directory files;
+        const std::string file = files / "day.sweeps", old = files / "day.sweeps.1";
+        const std::string end = change == std::string("mv") ? " " + old : "";
+        // The first sweep is complete as soon as the file exists.
+        const process_result r =
+            run_process(words{"sh", "-c",
+                              fmt::format("{0} {1}{2}; exit 0", change, file, end)
+                                      .insert(0, "(until test -s " + file + "; do sleep 0.01; done; ") +
+                                  ") & exec \"$0\" \"$@\""} +
+                        ibtool({"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,traffic=1000", "--every", "300ms", "-c",
+                                "4", "--top", "1", "--save", file}));
+        CHECK(r.status == 0);
+        CHECK_THAT(r.err, Contains("was moved or deleted; the next sweep starts a new file"));
+        const auto saved_sweeps =
+            objects_of(run({"sweep", "--fabric", "sim:fattree2,radix=4,sm=1,traffic=1000", "--json", "--since", file}));
+        CHECK(saved_sweeps.at(0).at("since").at("sweep").get<int>() < 4);
+    }
+}
+
+TEST_CASE("sweep --since reads the ticks, so that it can report congestion") {
+    const directory files;
+    const std::string file = files / "flow.sweeps";
+    const std::string flow = "sim:fattree2,radix=4,sm=1,flow=leaf-0001/3:0.5:0.25";
+    check_success(run({"sweep", "--fabric", flow, "--save", file}));
+    const auto all = objects_of(run({"sweep", "--fabric", flow + ",delay=50ms", "--json", "--since", file}));
+    CHECK(std::ranges::any_of(all, [](const json& o) { return o.contains("congestion"); }));
+}
+
 TEST_CASE("an empty file and a new file get the first sweep, and contradicting options are usage errors") {
     const saved s;
     const std::string empty = s.files.write("empty", "");

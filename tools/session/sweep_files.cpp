@@ -165,7 +165,22 @@ void sweep_saver::check(const discovery::subnet& now) const {
     if (last_subnet_) check_fabric(now, *last_subnet_, file_, to_extend);
 }
 
+/// Returns whether the name of the file refers to no file or to another one. Then nobody would find the next sweep.
+bool sweep_saver::was_moved() const {
+    struct stat opened {
+    }, named{};
+    if (!opened_ || ::fstat(opened_.get(), &opened) != 0) return false;
+    if (::stat(file_.c_str(), &named) != 0) return errno == ENOENT;
+    return opened.st_ino != named.st_ino || opened.st_dev != named.st_dev;
+}
+
 void sweep_saver::add(const counters::sweep& s, const discovery::subnet& in, double unix_begin) {
+    if (was_moved()) {
+        print_message("the sweep file '{}' was moved or deleted; the next sweep starts a new file",
+                      iba::escaped(file_));
+        *this = sweep_saver(file_);
+        check(in);
+    }
     counters::sweep_file_writer next = writer_; // stays as it is if the records cannot be written
     std::string records = next.add(s, in, as_duration(unix_begin));
     if (!opened_) {

@@ -116,8 +116,9 @@ coro::task<std::string> sweep_loop::find_first_subnet() {
     }
     if (!known_ || known_->sweeper.ports() > 0) co_return why;
     known_.reset();
-    if (!waits) throw usage_error("no ports to sweep: the options select none of the discovered ports");
-    co_return "no ports to sweep: the options select none of the discovered ports";
+    constexpr std::string_view no_ports = "no ports to sweep: the options select none of the discovered ports";
+    if (!waits) throw std::runtime_error(std::string(no_ports));
+    co_return std::string(no_ports);
 }
 
 // Waits for a driver, a subnet manager or the local SMA. Returns false if the device was disconnected, or if a signal arrived.
@@ -162,6 +163,7 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     how.known_ticks = ticks_;
     how.clears = plan_.clears;
     const auto parts = std::make_shared<const selected_parts>(plan_.selected, found.value(), *names_);
+    if (!known_ && (!plan_.is_lasting() || in_.is_virtual())) parts->require_nodes();
     if (!known_ && parts->has_nodes())
         for (const std::string& line : parts->notes()) listener_.on_problem(line);
     how.wants = [parts](const discovery::subnet& s, discovery::port_ref where) {

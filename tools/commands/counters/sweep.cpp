@@ -116,6 +116,7 @@ sweep_config make_sweep_config(const sweep_settings& s) {
     p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     if (!s.since.empty()) p.since = std::make_shared<const earlier_run>(s.since);
+    if (s.save == "-") throw usage_error("--save: expected the name of a file; '-' is not supported");
     if (!s.save.empty()) p.save = std::make_shared<sweep_saver>(s.save);
     p.selected = subnet_selection(s.selected);
     return p;
@@ -177,7 +178,7 @@ std::unique_ptr<sweep_run_config> make_run_config(const sweep_settings& s) {
     p.known = s.known;
     out.wants = [&p](const discovery::node& n) { return p.sweeps.selected.wants(n, *p.names); };
     if (!s.auth_file.empty()) out.authorizations = read_authorizations(s.auth_file);
-    p.sweeps.reads_ticks = p.sweeps.is_lasting() || !out.listen.empty() || !out.file.empty();
+    p.sweeps.reads_ticks = p.sweeps.is_lasting() || p.sweeps.since || !out.listen.empty() || !out.file.empty();
     if (p.sweeps.every) out.oldest = 3 * *p.sweeps.every;
     out.keeps_trying = p.sweeps.is_lasting();
     if (s.top || !s.by.empty() || s.watch) {
