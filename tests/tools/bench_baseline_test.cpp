@@ -145,8 +145,23 @@ TEST_CASE("bench refuses a baseline that it cannot compare with") {
     const auto refused = [&](const words& command, const std::string& why) { check_failure(run(command), 2, why); };
     const words with{"--baseline", file};
     refused(in_rounds(quiet_pair, with + words{"--attribute", "PortInfo", "-a", "1"}),
-            "it measured SubnGet SMPNodeInfo with attribute modifier 0 to 1 target in virtual time, but this run "
-            "measures SubnGet SMPPortInfo with attribute modifier 1 to 1 target in virtual time");
+            "it measured SubnGet SMPNodeInfo with attribute modifier 0 to IBDRPath(drPath=0:1:) in virtual time, but "
+            "this run measures SubnGet SMPPortInfo with attribute modifier 1 to IBDRPath(drPath=0:1:) in virtual time");
+    refused(
+        {"bench", "--fabric", quiet_pair, "0", "--windows", "1", "-c", "50", "--rounds", "6", "--baseline", file},
+        "but this run measures SubnGet SMPNodeInfo with attribute modifier 0 to IBDRPath(drPath=0:) in virtual time");
+    const words of_port{"--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f"};
+    const words group_1 = of_port + words{"portSelect=1"},
+                group_2 = of_port + words{"portSelect=1", "-f", "counterSelect=1"};
+    const std::string counters = d / "counters.json";
+    std::ofstream(counters) << run(in_rounds("sim:single,sm=1,time=virtual", group_1 + words{"--json"})).out;
+    check_success(run(in_rounds("sim:single,sm=1,time=virtual", group_1 + words{"--baseline", counters})));
+    refused(in_rounds("sim:single,sm=1,time=virtual", group_2 + words{"--baseline", counters}),
+            "and data 00010001 to ");
+    const words open{"bench", "--fabric", quiet_pair, "0,1", "--rate", "1000", "-c", "50", "--rounds", "6"};
+    const std::string constant = d / "constant.json";
+    std::ofstream(constant) << run(open + words{"--json"}).out;
+    refused(open + words{"--arrivals", "poisson", "--baseline", constant}, "with poisson arrivals");
     const words base{"bench", "--fabric", quiet_pair, "0,1", "-c", "50"};
     refused(base + words{"--windows", "2", "--rounds", "6"} + with, "it measured other windows");
     refused(base + words{"--windows", "1", "--rounds", "2"} + with,

@@ -268,10 +268,10 @@ TEST_CASE("bench --csv prints a line for all targets and for each target of a wi
     const words lines = lines_in_order(r.out);
     REQUIRE(lines.size() == 1 + 2 * 3);
     CHECK(lines[0] == "window,rate,target,name,MADs_per_second,mean_seconds,p50_seconds,p90_seconds,p99_seconds,"
-                      "p99.9_seconds,max_seconds,replies,timeouts,errors");
+                      "p99.9_seconds,max_seconds,replies,timeouts,errors,retries,unsent");
     CHECK_THAT(lines[1],
-               StartsWith("1,,\"all\",\"all targets\",62500.000,0.000016000,0.000016000,") && EndsWith(",400,0,0"));
-    CHECK_THAT(lines[2], StartsWith("1,,\"IBDRPath(drPath=0:1:") && EndsWith(",200,0,0"));
+               StartsWith("1,,\"all\",\"all targets\",62500.000,0.000016000,0.000016000,") && EndsWith(",400,0,0,0,0"));
+    CHECK_THAT(lines[2], StartsWith("1,,\"IBDRPath(drPath=0:1:") && EndsWith(",200,0,0,,"));
     CHECK_THAT(lines[4], StartsWith("2,,\"all\","));
 }
 

@@ -8,6 +8,7 @@
 #include <comad/iba/detail/text_file.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -18,11 +19,25 @@
 namespace ibtool {
 namespace {
 
-/// Returns a text that is equal for comparable runs.
-std::string conditions(const std::string& rpc, const std::string& attribute, u64 modifier, u64 targets,
-                       const std::string& time) {
-    return fmt::format("{} {} with attribute modifier {} to {} target{} in {} time", rpc, attribute, modifier, targets,
-                       targets == 1 ? "" : "s", time);
+/// What must be equal in comparable runs.
+struct measured_load {
+    std::string rpc, attribute;
+    u64 modifier, targets;
+    std::string target; ///< path, if there is only one target
+    std::vector<std::string> payloads;
+    std::string time, arrivals; ///< arrivals: empty for a closed load
+};
+
+std::string text_of(const measured_load& m) {
+    const bool has_data = std::ranges::any_of(m.payloads, [](const std::string& data) { return !data.empty(); });
+    return fmt::format("{} {} with attribute modifier {}{} to {} in {} time{}", m.rpc, m.attribute, m.modifier,
+                       has_data ? fmt::format(" and data {}", fmt::join(m.payloads, ", ")) : "",
+                       m.targets == 1 ? m.target : fmt::format("{} targets", m.targets), m.time,
+                       m.arrivals.empty() ? "" : fmt::format(" with {} arrivals", m.arrivals));
+}
+
+std::string text_in(const nlohmann::json& all, const char* member) {
+    return all.contains(member) && !all.at(member).is_null() ? all.at(member).get<std::string>() : std::string();
 }
 
 std::vector<double> numbers_in(const nlohmann::json& row, const char* member) {
@@ -39,9 +54,10 @@ std::string load_in(const nlohmann::json& row) {
 bench_baseline baseline_in(const nlohmann::json& all, const std::string& file) {
     bench_baseline b;
     b.file = file;
-    b.what = conditions(all.at("rpc").get<std::string>(), all.at("attribute").get<std::string>(),
-                        all.at("attributeModifier").get<u64>(), all.at("targets").get<u64>(),
-                        all.at("time").get<std::string>());
+    b.what = text_of({all.at("rpc").get<std::string>(), all.at("attribute").get<std::string>(),
+                      all.at("attributeModifier").get<u64>(), all.at("targets").get<u64>(), text_in(all, "target"),
+                      all.at("payloads").get<std::vector<std::string>>(), all.at("time").get<std::string>(),
+                      text_in(all, "arrivals")});
     for (const nlohmann::json& row : all.at("rows"))
         b.rows.push_back(
             {load_in(row), numbers_in(row, "rates"), numbers_in(row, "p50_seconds"), numbers_in(row, "p99_seconds")});
@@ -83,16 +99,18 @@ bench_baseline read_baseline(const std::string& file) {
     if (!all.is_object() || all.value("schema", nlohmann::json()) != "comad.bench/1") throw std::runtime_error(wanted);
     try {
         return baseline_in(all, file);
-    } catch (const nlohmann::json::exception& e) {
-        throw std::runtime_error(fmt::format("{}: {}", wanted, iba::escaped(e.what())));
+    } catch (const nlohmann::json::exception&) {
+        throw std::runtime_error(wanted + ": a member is missing or has a wrong type");
     }
 }
 
 void check_comparable(const bench_baseline& b, const bench_report& r) {
     const std::string file = iba::escaped(b.file);
     const rpc_names names = names_of_load(r);
-    const std::string now = conditions(names.rpc, names.attribute, r.what.rpcs.front().attributeModifier,
-                                       r.what.targets.size(), r.is_virtual ? "virtual" : "real");
+    const std::size_t targets = r.what.targets.size();
+    const std::string now = text_of({names.rpc, names.attribute, r.what.rpcs.front().attributeModifier, targets,
+                                     targets == 1 ? path_of(r, 0) : std::string(), payloads_of(r),
+                                     r.is_virtual ? "virtual" : "real", arrivals_text(r)});
     if (b.what != now)
         throw usage_error(fmt::format("cannot compare with {}: it measured {}, but this run measures {}", file,
                                       iba::escaped(b.what), now));

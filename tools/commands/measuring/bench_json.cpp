@@ -50,10 +50,6 @@ ordered_json part_json(ordered_json named, const responses& r, double seconds) {
     return named;
 }
 
-std::string path_of(const bench_report& r, std::size_t target) {
-    return mad::spec_string(without_keys(r.what.targets[target]));
-}
-
 ordered_json targets_json(const bench_report& r, const tally& t) {
     ordered_json all = ordered_json::array();
     for (const std::size_t i : slowest_first(t.targets))
@@ -138,20 +134,20 @@ ordered_json comparison_json(const std::optional<bench_comparison>& c) {
             {"not_in_baseline", std::move(missing)}};
 }
 
-/// Returns a line of CSV about a target of a row, or about all its targets together.
+/// Returns a line of CSV about a target of a row, or about all its targets together. `last`: the columns that only all targets together have.
 std::string csv_line(const bench_row& row, const std::string& path, const std::string& name, const responses& all,
-                     bool is_open) {
+                     bool is_open, std::string_view last) {
     const auto seconds = [](double value) { return fmt::format("{:.9f}", value); };
     const auto percentile = [&](double percent) {
         return all.replies ? seconds(mad::in_seconds(all.times.percentile(percent))) : std::string();
     };
     const double measured = row.measured.seconds;
-    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
+    return fmt::format("{},{},{},{},{},{},{},{},{},{},{},{},{},{},{}\n",
                        row.max_outstanding ? std::to_string(row.max_outstanding) : "adaptive",
                        is_open ? rate_label(row.rate) : "", comad::iba::csv_text(path), comad::iba::csv_text(name),
                        measured > 0 ? fmt::format("{:.3f}", static_cast<double>(all.replies) / measured) : "",
                        seconds(all.mean_of_all()), percentile(50), percentile(90), percentile(99), percentile(99.9),
-                       percentile(100), all.replies, all.timeouts, all.errors);
+                       percentile(100), all.replies, all.timeouts, all.errors, last);
 }
 
 } // namespace
@@ -165,7 +161,7 @@ std::string bench_json(const bench_report& r, const std::optional<bench_comparis
     if (r.how_long.mads) count = r.how_long.mads;
     else length = json_number(mad::in_seconds(r.how_long.length));
     if (!r.lowered.empty()) lowered = json_string(r.lowered);
-    if (r.is_open()) arrivals = r.arrivals == arrival_process::poisson ? "poisson" : "constant";
+    if (r.is_open()) arrivals = arrivals_text(r);
     const rpc_names names = names_of_load(r);
     return json_line({{"schema", "comad.bench/1"},
                       {"complete", r.problems.empty()},
@@ -174,6 +170,7 @@ std::string bench_json(const bench_report& r, const std::optional<bench_comparis
                       {"rpc", names.rpc},
                       {"attribute", names.attribute},
                       {"attributeModifier", r.what.rpcs.front().attributeModifier},
+                      {"payloads", payloads_of(r)},
                       {"targets", r.what.targets.size()},
                       {"target", std::move(target)},
                       {"per_destination", r.what.per_destination},
@@ -193,14 +190,14 @@ std::string bench_json(const bench_report& r, const std::optional<bench_comparis
 
 std::string bench_csv(const bench_report& r) {
     std::string text = "window,rate,target,name,MADs_per_second,mean_seconds,p50_seconds,p90_seconds,p99_seconds,"
-                       "p99.9_seconds,max_seconds,replies,timeouts,errors\n";
+                       "p99.9_seconds,max_seconds,replies,timeouts,errors,retries,unsent\n";
     for (const bench_row& row : r.rows) {
         const tally& t = row.measured;
         const bool is_one = r.what.targets.size() == 1;
         text += csv_line(row, is_one ? path_of(r, 0) : "all", is_one ? r.target_names.front() : "all targets", t.all,
-                         r.is_open());
+                         r.is_open(), fmt::format("{},{}", t.retries, t.unsent));
         for (const std::size_t i : slowest_first(t.targets))
-            text += csv_line(row, path_of(r, i), r.target_names[i], t.targets[i], r.is_open());
+            text += csv_line(row, path_of(r, i), r.target_names[i], t.targets[i], r.is_open(), ",");
     }
     return text;
 }

@@ -2,6 +2,8 @@
 // bench_report.cpp - puts the results of bench in order.
 #include "commands/measuring/bench_report.hpp"
 
+#include <comad/mad/path_text.hpp>
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -16,6 +18,26 @@ rpc_names names_of_load(const bench_report& r) {
     for (std::size_t i = 0; i < r.rpcs.size(); ++i)
         all += fmt::format("{}{} {}", i ? ", " : "", r.what.rpcs[i].weight, text_of(r.rpcs[i]));
     return {"mix", all};
+}
+
+std::string path_of(const bench_report& r, std::size_t target) {
+    return mad::spec_string(without_keys(r.what.targets[target]));
+}
+
+std::string arrivals_text(const bench_report& r) {
+    if (!r.is_open()) return {};
+    return r.arrivals == arrival_process::poisson ? "poisson" : "constant";
+}
+
+std::vector<std::string> payloads_of(const bench_report& r) {
+    std::vector<std::string> all;
+    for (const load_rpc& rpc : r.what.rpcs) {
+        std::size_t size = rpc.payload.size();
+        while (size > 0 && rpc.payload[size - 1] == 0) --size;
+        std::string& text = all.emplace_back();
+        for (std::size_t i = 0; i < size; ++i) text += fmt::format("{:02x}", rpc.payload[i]);
+    }
+    return all;
 }
 
 std::string rate_label(double per_second) { return fmt::format("{:.10g}", per_second); }

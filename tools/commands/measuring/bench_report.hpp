@@ -49,6 +49,12 @@ struct bench_report {
 inline std::string text_of(const rpc_names& names) { return names.rpc + " " + names.attribute; }
 /// Returns the names of the only RPC, or for several RPCs `mix` and `3 SubnGet SMPPortInfo, 1 PerformanceGet PMPortCounters`.
 rpc_names names_of_load(const bench_report&);
+/// Returns the path of a target.
+std::string path_of(const bench_report&, std::size_t target);
+/// Returns `constant` or `poisson`; empty if the load is not open.
+std::string arrivals_text(const bench_report&);
+/// Returns the data of each request in hexadecimal, without the zeros at its end.
+std::vector<std::string> payloads_of(const bench_report&);
 /// Returns a rate as text: `1000`, `0.5`.
 std::string rate_label(double per_second);
 
