@@ -149,6 +149,15 @@ raw_request make_raw_request(const raw_query& q) {
                         "with --structures",
                         r.kind.attributeID));
     r.data.resize(r.data_size);
+    if (!q.by_class.component_mask.empty()) {
+        if (r.kind.mgmt_class != MgmtClass::SubnAdm)
+            throw usage_error("--component-mask is for the class SubnAdm; other classes have no component mask");
+        const auto mask = iba::parse_number(q.by_class.component_mask);
+        if (!mask || mask->is_larger)
+            throw usage_error(fmt::format("--component-mask: expected a number of 64 bits, such as 0x1, not {}",
+                                          iba::as_given(q.by_class.component_mask)));
+        r.component_mask = mask->value;
+    }
     for (const std::string& field : q.fields) {
         assign(*r.info, r.data, field);
         if (r.kind.mgmt_class != MgmtClass::SubnAdm) continue;
@@ -227,6 +236,7 @@ void add_raw_query_options(arguments& takes, raw_query_options& o, const argumen
     takes.option("--class-version", o.class_version).range(1, 255).needs(mgmt_class);
     takes.option("--oui", o.OUI).needs(mgmt_class);
     takes.option("--data", o.data).needs(mgmt_class);
+    takes.option("--component-mask", o.component_mask).needs(mgmt_class);
     takes.flag("--write", o.writes).needs(mgmt_class);
 }
 

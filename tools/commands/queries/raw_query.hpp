@@ -14,7 +14,7 @@ namespace ibtool {
 struct raw_query_options {
     std::string mgmt_class; ///< empty: the request has a name such as SubnGet
     std::optional<unsigned> class_version;
-    std::string OUI, data;
+    std::string OUI, data, component_mask;
     bool writes = false;
 };
 /// Declares the options. `raw`: the option that they exclude.
