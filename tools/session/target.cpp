@@ -148,6 +148,15 @@ bool needs_lid(const mad::IBPath& path) noexcept {
     return !path.has_grh && value(path.SLID) == 0 && path.DLID != iba::permissive_lid;
 }
 
+/// Throws usage_error if SLID_bits or DLID_bits select a LID that the local port does not have.
+void require_own_bits(const mad::address& a, u8 LMC) {
+    const unsigned own = 1u << LMC;
+    for (const auto& [name, bits] : {std::pair("SLID_bits", a.SLID_bits), {"DLID_bits", a.DLID_bits}})
+        if (bits && *bits >= own)
+            throw usage_error(fmt::format("{} is {}, but the local port has LMC {}, so only {} is possible", name,
+                                          *bits, LMC, own == 1 ? "0" : fmt::format("0 to {}", own - 1)));
+}
+
 } // namespace
 
 comad::coro::task<mad::result<mad::any_path>> resolve(session& in, command_target target) {
@@ -157,13 +166,14 @@ comad::coro::task<mad::result<mad::any_path>> resolve(session& in, command_targe
     }
     if (target.SLID_bits || target.DLID_bits) {
         require_lid(in);
+        require_own_bits(target, in.local_port().LMC);
         mad::set_local_lid(target, in.local_port().LID);
     }
     if (auto* to = std::get_if<mad::IBPath>(&target.path)) {
         const iba::gid ours = in.local_port().GID;
         if (to->DGID.prefix() == iba::link_local_prefix && ours != iba::gid{})
             to->DGID = iba::gid(ours.prefix(), to->DGID.interface_id());
-        if (to->DGID != iba::gid{}) require_sa(in);
+        if (to->DGID != iba::gid{} && value(to->DLID) == 0) require_sa(in);
         else if (needs_lid(*to)) require_lid(in);
     } else if (mad::directed(target.path)->drSLID != iba::permissive_lid) {
         require_lid(in); // the first part of the route uses LIDs
