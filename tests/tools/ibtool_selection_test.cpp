@@ -96,6 +96,13 @@ TEST_CASE("a GUID file may have comments, names and empty lines, and may come fr
                   "wrong:2: expected a GUID");
     check_failure(run_on({"ibswitches", "--guid-file", files.write("empty", "# none\n")}), 1, "contains no GUID");
     check_failure(run_on({"ibswitches", "--guid-file", files / "missing"}), 1, "missing");
+    // Standard input is read once for all fabrics.
+    const process_result both =
+        run_process(words{"sh", "-c", "echo 0x0002c90300000900 | exec \"$0\" \"$@\""} +
+                    ibtool({"--fabric", "sim:fattree2,radix=4,time=virtual", "--fabric",
+                            "sim:fattree2,radix=4,sm=1,time=virtual", "ibswitches", "--json", "--guid-file", "-"}));
+    CHECK(both.status == 0);
+    CHECK(lines_in_order(both.out).size() == 2);
 }
 
 TEST_CASE("the options --port-state and --speed and --width select ports and the nodes that have such a port") {
@@ -188,6 +195,17 @@ TEST_CASE("watch prints only the changes of selected nodes and their links") {
     CHECK_FALSE(with("leaf-0001")(part.out));
 }
 
+TEST_CASE("watch prints only the changes of ports that match before or after the change") {
+    const words changing{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,link=leaf-0001/4:1xQDR,cut=leaf-0003/3@5s,"
+                                     "cut=leaf-0001/4@15s"};
+    const words watch = words{"watch", "--every", "10s"} + changing;
+    const std::string narrow = run(watch + words{"--width", "1x"}).out, wide = run(watch + words{"--width", "4x"}).out;
+    CHECK_THAT(narrow, Contains("leaf-0001") && !Contains("leaf-0003"));
+    CHECK_THAT(wide, Contains("leaf-0003") && !Contains("leaf-0001"));
+    CHECK_THAT(run(watch + words{"--port-state", "down"}).out, Contains("leaf-0001") && Contains("leaf-0003"));
+    CHECK_THAT(run(watch + words{"--speed", "HDR"}).out, !Contains("leaf-000"));
+}
+
 TEST_CASE("values that match nothing are an error if no node is left, and else a message") {
     check_failure(run_on({"ibhosts", "--name", "nobody"}), 1,
                   "select no node of the subnet: --name 'nobody' matches no node");
@@ -195,6 +213,14 @@ TEST_CASE("values that match nothing are an error if no node is left, and else a
     check_failure(run_on({"iblinkinfo", "--exclude", "*"}), 1, "select no node");
     check_failure(run_on({"health", "--guid", "0x1"}), 1, "--guid '0x1' matches no node");
     check_failure(run_on({"export", "--format", "svg", "--name", "x"}), 1, "select no node");
+    for (const words& nothing : {words{"sweep", "--name", "nobody"},
+                                 {"bench", "--all", "--width", "2x"},
+                                 {"bench", "--switches", "--type", "ca"},
+                                 {"health", "--width", "2x"}})
+        check_failure(run_on(nothing), 1, "select no ");
+    check_failure(run_on({"sweep", "--width", "2x"}), 1, "the options select none of the discovered ports");
+    check_failure(run_on({"iblinkinfo", "leaf-0001", "--name", "spine-0001"}), 1, "exclude \"leaf-0001\"");
+    check_failure(run_on({"ibqueryerrors", "-G", "0x0002c90300000d00", "--name", "leaf-0001"}), 1, "exclude \"");
     const process_result some = run_on({"ibhosts", "--name", "h-0001", "--name", "nobody"});
     CHECK(some.status == 0);
     CHECK(lines_in_order(some.out).size() == 1);

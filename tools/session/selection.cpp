@@ -35,7 +35,7 @@ std::vector<std::string> words_in(std::string_view list) {
 
 } // namespace
 
-void add_selection_options(arguments& takes, selection_options& o, selects what) {
+void add_selection_options(arguments& takes, selection_options& o) {
     const auto add = [&](const char* name, std::vector<std::string>& values) -> argument& {
         return takes.option(name, values).one_each().yields();
     };
@@ -44,7 +44,6 @@ void add_selection_options(arguments& takes, selection_options& o, selects what)
     add("--guid", o.guids);
     add("--guid-file", o.guid_files).file(file_use::read);
     add("--exclude", o.excluded);
-    if (what == selects::nodes) return;
     add("--port-state", o.port_states).such_as({"down", "init", "armed", "active"});
     add("--speed", o.speeds).such_as(words_in(iba::all_speed_names()));
     add("--width", o.widths).such_as(words_in(iba::all_width_names()));
@@ -111,6 +110,24 @@ bool has_guid(const node& n, const auto& is_wanted) {
            });
 }
 
+/// Returns the GUIDs in a file. The input of the program is read only once, although the command may run for several fabrics.
+std::vector<iba::guid> guids_in(const std::string& file) {
+    static std::map<std::string, std::vector<iba::guid>> known;
+    const auto [found, is_new] = known.try_emplace(file);
+    if (!is_new) return found->second;
+    try {
+        read_lines(file, "a GUID, such as 0x0002c90300001491", [&](std::string_view line) {
+            const auto GUID = guid_of(line.substr(0, line.find_first_of(" \t,;#")));
+            if (GUID) found->second.push_back(*GUID);
+            return GUID.has_value();
+        });
+    } catch (...) {
+        known.erase(found);
+        throw;
+    }
+    return found->second;
+}
+
 } // namespace
 
 subnet_selection::subnet_selection(const selection_options& o) {
@@ -139,11 +156,7 @@ void subnet_selection::read_guids(const std::vector<std::string>& words, const s
     });
     for (const std::string& file : files) {
         guid_list list{fmt::format("--guid-file {}", iba::as_given(file)), {}, true};
-        read_lines(file == "-" ? "/dev/stdin" : file, "a GUID, such as 0x0002c90300001491", [&](std::string_view line) {
-            const auto GUID = guid_of(line.substr(0, line.find_first_of(" \t,;#")));
-            if (GUID) list.GUIDs.push_back(*GUID);
-            return GUID.has_value();
-        });
+        list.GUIDs = guids_in(file == "-" ? "/dev/stdin" : file);
         if (list.GUIDs.empty()) throw std::runtime_error(fmt::format("{}: the file contains no GUID", list.option));
         guid_lists_.push_back(std::move(list));
     }
@@ -248,6 +261,10 @@ bool selected_parts::link(const subnet& s, port_ref r) const {
 void refuse_empty_selection(const std::vector<std::string>& notes) {
     throw std::runtime_error("the options select no node of the subnet" +
                              (notes.empty() ? std::string() : ": " + notes.front()));
+}
+
+void refuse_excluded_target(const std::string& name) {
+    throw std::runtime_error(fmt::format("the options that select nodes exclude \"{}\"", name));
 }
 
 } // namespace ibtool

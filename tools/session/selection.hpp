@@ -22,13 +22,8 @@ struct selection_options {
     std::vector<std::string> port_states, speeds, widths;
 };
 
-/// The options that a command has.
-enum class selects : u8 {
-    ports, ///< all of them
-    nodes, ///< only those about nodes
-};
 /// Declares the options. None of them may be an abbreviation of another option of the command.
-void add_selection_options(arguments&, selection_options&, selects = selects::ports);
+void add_selection_options(arguments&, selection_options&);
 
 /// What the options select. The default selects everything.
 ///
@@ -111,6 +106,9 @@ private:
 
 /// Throws std::runtime_error with one line: the options select no node. `notes`: as selected_parts::notes().
 [[noreturn]] void refuse_empty_selection(const std::vector<std::string>& notes);
+
+/// Throws std::runtime_error with one line: the options exclude the node that the command names. `name`: escaped for a terminal.
+[[noreturn]] void refuse_excluded_target(const std::string& name);
 
 /// Returns the selected nodes, and the links of which at least one end is selected. The other nodes of these links have
 /// node::known == extent::links_only, so that formats show them only as neighbors. Order and routes are those of the whole subnet.

@@ -138,6 +138,8 @@ public:
         only_ = node_at(all.found, plan_.where);
         parts_.emplace(plan_.selected, all.found, plan_.names);
         parts_->require_nodes();
+        if (only_ && !plan_.selected.wants(all.found.nodes[*only_], plan_.names))
+            refuse_excluded_target(plan_.names.of(all.found.nodes[*only_]));
         all.notes = parts_->notes();
         if (!settings_.skip_sl) {
             auto sls = co_await query_sls(all.found);

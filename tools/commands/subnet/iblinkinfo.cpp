@@ -312,6 +312,9 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
         report made;
         if (s.diff.empty()) {
             links.parts.require_nodes();
+            const auto target = s.whole_part ? std::nullopt : node_at(found, where, names);
+            if (target && !selected.wants(found.nodes[*target], names))
+                refuse_excluded_target(names.of(found.nodes[*target]));
             made.notes = links.parts.notes();
             made.text = report_of(s, where, links, options);
             return made;

@@ -337,8 +337,24 @@ private:
         }
         return is_any;
     }
+    /// Returns whether a port of a selected node matches the options about ports. `port` 0: any port of the node.
+    bool is_port_wanted(const discovery::subnet& s, iba::guid nodeGUID, u8 port) const {
+        const auto found = s.by_guid.find(nodeGUID);
+        if (found == s.by_guid.end()) return false;
+        const discovery::node& n = s.nodes[found->second];
+        if (!selected_.wants(n, names_)) return false;
+        for (std::size_t p = 1; p < n.ports.size(); ++p)
+            if ((port == 0 || port == p) && selected_.wants_port(s, {found->second, static_cast<u8>(p)})) return true;
+        return false;
+    }
+    /// Returns whether a selected node or port is involved, before the change or after it.
     bool is_wanted(const difference& d, const discovery::subnet& now) const {
-        return selected_.is_all() || is_any_wanted({d.nodeGUID, d.peer_nodeGUID}, now);
+        if (selected_.is_all()) return true;
+        if (!is_any_wanted({d.nodeGUID, d.peer_nodeGUID}, now)) return false;
+        if (!selected_.has_port_rules()) return true;
+        return std::ranges::any_of(std::initializer_list{&now, &*known_}, [&](const discovery::subnet* s) {
+            return is_port_wanted(*s, d.nodeGUID, d.port) || is_port_wanted(*s, d.peer_nodeGUID, d.peer_port);
+        });
     }
     /// Returns whether a notice concerns a selected node. Notices that do not concern known ports are wanted.
     bool is_wanted(const iba::Notice& n) const {
@@ -346,7 +362,9 @@ private:
         const auto ports = discovery::ports_affected_by(*known_, n);
         if (!ports || ports->empty()) return true;
         return std::ranges::any_of(*ports, [&](discovery::port_ref r) {
-            return is_any_wanted({known_->nodes[r.node].info.nodeGUID}, *known_);
+            const iba::guid nodeGUID = known_->nodes[r.node].info.nodeGUID;
+            if (!selected_.has_port_rules()) return is_any_wanted({nodeGUID}, *known_);
+            return is_port_wanted(*known_, nodeGUID, r.port);
         });
     }
     void print_notice(const iba::Notice& n) {
@@ -362,7 +380,12 @@ private:
                       events_ == 1 ? "" : "s", missing);
     }
     void print_beginning() const {
-        print_error("watching {} nodes and {} links; {}\n", known_->nodes.size(), known_->link_count(),
+        const auto wanted =
+            std::ranges::count_if(known_->nodes, [&](const auto& n) { return selected_.wants(n, names_); });
+        const std::string what = selected_.is_all()
+                                     ? fmt::format("{} nodes and {} links", known_->nodes.size(), known_->link_count())
+                                     : fmt::format("{} of {} nodes and their links", wanted, known_->nodes.size());
+        print_error("watching {}; {}\n", what,
                     is_subscribed_ ? fmt::format("the SA forwards notices; polling every {}", how_.every)
                                    : fmt::format("polling every {}", how_.every));
     }
@@ -433,7 +456,7 @@ command watch_command() {
                 takes.option("--polls", s->looks);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--no-subscription", s->only_polls);
-                add_selection_options(takes, s->selected, selects::nodes);
+                add_selection_options(takes, s->selected);
                 takes.flag("--json", s->json);
                 return [s](const global_options& options) { return run_watch(*s, options); };
             }};
