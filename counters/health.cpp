@@ -50,6 +50,11 @@ public:
         }
         judge_link();
     }
+    /// Evaluates only what the discovery has read.
+    void evaluate_link(port_ref where) {
+        where_ = where;
+        judge_link();
+    }
 
     std::vector<health_finding> findings;
 
@@ -225,6 +230,7 @@ std::vector<health_finding> evaluate(const health_rules& rules, const subnet& s,
     const std::size_t both = std::min(before.ports.size(), after.ports.size());
     for (std::size_t i = 0; i < both; ++i)
         if (before.ports[i].valid && after.ports[i].valid) all.evaluate_port(before.ports[i], after.ports[i]);
+        else all.evaluate_link(after.ports[i].where); // its counters could not be read
     return std::move(all.findings);
 }
 

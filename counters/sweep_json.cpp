@@ -150,7 +150,7 @@ nlohmann::ordered_json detail::sweep_state_json(const sweep_view& v) {
 std::string sweep_json(const sweep_view& v, const row_selection& selection) {
     nlohmann::ordered_json head{{"schema", "comad.sweep/1"}};
     head.update(detail::sweep_state_json(v));
-    head["complete"] = v.now.complete();
+    head["complete"] = v.now.complete() && v.subnet.complete();
     std::string text = json_line(head);
     std::string time = json_compact(sweep_time_json(v));
     time.pop_back();

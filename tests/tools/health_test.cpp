@@ -183,6 +183,21 @@ TEST_CASE("health reports ports that it could not read and marks the result as i
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
 }
 
+TEST_CASE("health names the nodes that the discovery could not read, and judges links without counters") {
+    const process_result r = health({"--json"}, ",dead=h-0003 HCA-1");
+    CHECK(r.status == 3);
+    const std::vector<json> dead = health_objects(r);
+    REQUIRE(dead.size() == 2);
+    CHECK(dead[0].at("complete") == false);
+    CHECK(dead[1].at("description") == "leaf-0002");
+    CHECK_THAT(dead[1].at("why").get<std::string>(), Contains("h-0003"));
+
+    // The PMA does not reply, but the width in the PortInfo is known.
+    const process_result slow = health({"--json"}, ",kill=H-0002c90300000300@3s,link=leaf-0002/1:1xEDR");
+    const std::vector<json> all = health_objects(slow);
+    CHECK(std::ranges::count_if(all, [](const json& o) { return o.contains("rule") && o["rule"] == "width"; }) == 2);
+}
+
 TEST_CASE("health reports a failure of both its sweeps only once") {
     // The host stops replying between the discovery and the first sweep, which queries its capabilities.
     const process_result r = health({"--json"}, ",kill=H-0002c90300000300@150us");

@@ -253,8 +253,9 @@ void error_report::add_summary(std::size_t failures) {
         for (const counter c : rules_.suppressed) suppressed.push_back(std::string(name_of(c)));
         nlohmann::ordered_json line{{"schema", "comad.errors/1"}, {"nodes", nodes_},
                                     {"bad_nodes", bad_nodes_},    {"ports", ports_},
-                                    {"bad_ports", bad_ports_},    {"failures", failures},
-                                    {"thresholds", thresholds},   {"suppressed", suppressed}};
+                                    {"bad_ports", bad_ports_},    {"complete", failures == 0 && subnet_.complete()},
+                                    {"failures", failures},       {"thresholds", thresholds},
+                                    {"suppressed", suppressed}};
         if (choice_.since) line["since"] = counters::detail::earlier_sweep_json(*choice_.since);
         text_ += json_line(line);
         return;

@@ -93,7 +93,8 @@ std::string reason(const health_finding& v) {
         return fmt::format("{} {}, bit error ratio {:.2g}, limit {:g}", v.counter, counted(), v.measured, v.limit);
     case rule::width: return fmt::format("width is {:g}X, but {} {:g}X", v.measured, compared(v), v.limit);
     case rule::speed:
-        return fmt::format("speed is {:g} Gb/s per lane, but {} {:g}", v.measured / 1e9, compared(v), v.limit / 1e9);
+        return fmt::format("speed is {:.7g} Gb/s per lane, but {} {:.7g}", v.measured / 1e9, compared(v),
+                           v.limit / 1e9);
     case rule::utilization:
         return fmt::format("{} {}, {:.3g} % of the data rate, limit {:g} %", v.counter, counted(), 100 * v.measured,
                            100 * v.limit);
@@ -230,9 +231,9 @@ std::string as_json(const health_report& x) {
                                   {"cables", x.cables.size()}});
     for (std::size_t i = 0; i < x.printed; ++i)
         for (const health_finding& v : x.cables[i].findings) text += json_line(finding_json(x, v, i + 1));
-    for (const discovery::failure& g : x.failures) {
+    for (const discovery::failure& g : all_missing(x.subnet, x.failures)) {
         auto line = nlohmann::ordered_json::object();
-        add_examined_place(line, x, x.subnet.find(g.where));
+        if (const port_ref where = x.subnet.find(g.where)) add_examined_place(line, x, where);
         line["why"] = json_string(g.text);
         text += json_line(line);
     }
@@ -305,6 +306,8 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
         return all.at(where).info.has_value() && parts.link(all, where);
     };
     counters::sweeper sweeper(in.schedule(), known, how);
+    if (sweeper.ports() == 0 && !selected.is_all())
+        throw std::runtime_error("the options select no port of the subnet");
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
     const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
