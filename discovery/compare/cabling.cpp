@@ -30,6 +30,7 @@ public:
                 add_parts(name, i);
             }
             guids_.emplace(n.info.nodeGUID, i);
+            ids_.emplace(lower_case(topology_id(n)), i);
             for (const port& p : n.ports)
                 if (value(p.portGUID)) guids_.emplace(p.portGUID, i);
         }
@@ -88,6 +89,7 @@ private:
         if (const auto GUID = iba::parse_guid_number(name); GUID && !GUID->is_larger)
             if (const auto found = guids_.find(iba::guid{GUID->value}); found != guids_.end()) return found->second;
         const std::string key = lower_case(iba::trimmed(name));
+        if (const auto found = ids_.find(key); found != ids_.end()) return found->second;
         const auto found = one_of(loose_, key, name, "use the full description or a GUID", why);
         if (!found && why.empty()) why = fmt::format("unknown node {}", iba::as_given(name));
         return found;
@@ -138,6 +140,8 @@ private:
     const subnet& s_;
     index exact_, loose_, blades_;
     std::unordered_map<iba::guid, u32> guids_;
+    std::unordered_map<std::string, u32>
+        ids_; // in lower case: S-0002c90300000100, which exports write instead of other names
 };
 
 /// Compares a cabling plan with a subnet.
