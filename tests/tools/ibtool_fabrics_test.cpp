@@ -53,6 +53,9 @@ TEST_CASE("a command for several fabrics prints what it prints for each of them,
     json whole = json::parse(of(ring, {"ibnetdiscover", "--json"}).out);
     whole["fabric"] = ring;
     CHECK(json::parse(lines[1]) == whole);
+    json summary = json::parse(of(ring, {"summary", "--json"}).out);
+    summary["fabric"] = ring;
+    CHECK(json::parse(lines_in_order(run(both + words{"summary", "--json"}).out).at(1)) == summary);
 }
 
 TEST_CASE("CSV of several fabrics has one first line and the fabric in the first column") {
@@ -104,7 +107,13 @@ TEST_CASE("commands refuse several fabrics if they write one file or do not supp
                   "--subnet-cache: each fabric needs a file of its own");
     check_failure(run(both + words{"iblinkinfo", "--load-cache", files.write("cache", "")}), 2,
                   "--load-cache: the file contains one subnet");
-    check_failure(run(both + words{"export", "--format", "svg"}), 2, "--format svg describes only one fabric");
+    for (const char* format :
+         {"dot", "graphml", "lst", "slurm", "slurm-yaml", "topograph", "flux", "svg", "html", "cables"})
+        check_failure(run(both + words{"export", "--format", format}), 2,
+                      fmt::format("--format {} describes only one fabric", format));
+    for (const char* format : {"json", "csv", "topology"})
+        check_success(run(both + words{"export", "--format", format}));
+    check_failure(run(both + words{"export", "--format", "csv", "--json"}), 2, "--json excludes --format csv");
     check_failure(run({"--fabric", "a=", "ibhosts"}), 2, "--fabric: the fabric is missing in 'a='");
     check_failure(run(both + words{"ibqueryerrors", "--save", files / "sweeps"}), 2,
                   "--save: several fabrics do not fit");

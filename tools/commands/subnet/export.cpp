@@ -32,7 +32,7 @@ namespace {
 struct export_settings {
     std::string format, topology, name_map, file, definitions;
     selection_options selected;
-    bool errors = false;
+    bool errors = false, json = false;
 
     bool is_for_scheduler() const;
 };
@@ -137,7 +137,8 @@ comad::coro::task<report> with_errors(session& in, const discovery::subnet& foun
 }
 
 int run_export(const export_settings& s, const global_options& options) {
-    if (is_labelled() && (s.format == "svg" || s.format == "html" || s.format == "graphml"))
+    const bool is_of_lines = s.format == "json" || s.format == "csv" || s.format == "topology";
+    if (is_labelled() && !is_of_lines)
         throw usage_error(fmt::format("--format {} describes only one fabric; run export for each of them", s.format));
     const discovery::node_names names = read_node_names(s.name_map);
     const subnet_selection what(s.selected);
@@ -170,13 +171,16 @@ command export_command() {
                 takes.option("--format", s->format)
                     .one_of({"json", "topology", "dot", "graphml", "csv", "lst", "ibdm", "slurm", "slurm-yaml",
                              "topograph", "flux", "svg", "html", "cables"});
-                takes.flag("--json", [s] { s->format = "json"; });
+                takes.flag("--json", s->json);
                 const argument& topology = takes.option("--topology", s->topology).file(file_use::read);
                 takes.flag("--errors", s->errors).excludes(topology);
                 add_selection_options(takes, s->selected);
                 takes.option("--ibnl", s->definitions);
                 add_name_map_option(takes, s->name_map);
                 return [s](const global_options& options) {
+                    if (s->json && !s->format.empty() && s->format != "json")
+                        throw usage_error(fmt::format("--json excludes --format {}", s->format));
+                    if (s->json) s->format = "json";
                     if (s->format.empty())
                         throw usage_error(
                             "--format is missing; expected json, topology, dot, graphml, csv, lst, ibdm, slurm, "

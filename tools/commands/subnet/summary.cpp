@@ -42,7 +42,10 @@ int run_summary(const summary_settings& s, global_options options) {
 } // namespace
 
 command summary_command() {
-    return {.name = "summary", .group = command_group::subnet, .declare = [](arguments& takes) -> action {
+    return {.name = "summary",
+            .group = command_group::subnet,
+            .per_fabric = true,
+            .declare = [](arguments& takes) -> action {
                 auto s = std::make_shared<summary_settings>();
                 takes.option("--top", s->top).range(1, 1'000'000).shows_default();
                 add_name_map_option(takes, s->name_map);
