@@ -181,6 +181,14 @@ TEST_CASE("summary limits its lists and describes subnets without a subnet manag
     const process_result dead = run({"summary", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
     CHECK(dead.status == 3);
     CHECK_THAT(dead.out, Contains("; partial result\n") && Contains("4 failures of the discovery\n"));
+    const process_result as_json =
+        run({"summary", "--json", "--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,dead=spine-0001"});
+    CHECK(json::parse(as_json.out)["problems"] == json{"4 failures of the discovery"});
+    // The ports still have the LID of a subnet manager whose host does not reply.
+    const process_result silent =
+        run({"summary", "--fabric", "sim:fattree2,radix=4,sm=spine-0001,time=virtual,dead=spine-0001"});
+    CHECK_THAT(silent.out,
+               Contains("SMs       none found\n") && Contains("the subnet manager at LID 13 did not reply"));
 }
 
 } // namespace ibtool_summary_test

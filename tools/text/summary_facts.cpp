@@ -71,6 +71,18 @@ std::vector<reduced_link> links_with(const discovery::subnet& s, const std::vect
     return links;
 }
 
+/// Returns the LID of the SM that configured the first port of the discovery; 0: none.
+unsigned manager_of_start(const subnet& s) {
+    const discovery::node& n = s.nodes[0];
+    const std::size_t port = n.is_switch() ? 0 : s.start_port;
+    const bool is_known = port < n.ports.size() && n.ports[port].info;
+    return is_known ? value(n.ports[port].info->masterSMLID) : 0u;
+}
+
+std::string failures_text(std::size_t count) {
+    return fmt::format("{} failure{} of the discovery", count, count == 1 ? "" : "s");
+}
+
 } // namespace
 
 std::string name_at_lid(const summarized_subnet& x, unsigned LID) {
@@ -87,6 +99,9 @@ summary_facts facts_of(const summarized_subnet& x) {
     facts.reduced = links_with(x.s, facts.ports.reduced_width, facts.ports.reduced_speed);
     facts.unenabled = links_with(x.s, facts.ports.unenabled_width, facts.ports.unenabled_speed);
     for (const manager_problem& p : manager_problems(x.managers)) facts.problems.push_back(p.text);
+    if (const unsigned LID = x.is_managers_known && x.managers.empty() ? manager_of_start(x.s) : 0)
+        facts.problems.push_back(fmt::format("the subnet manager at LID {} did not reply", LID));
+    if (!x.s.complete()) facts.problems.push_back(failures_text(x.s.failures.size()));
     const discovery::lid_index lids(x.s);
     for (const auto& doubled : lids.duplicates()) facts.problems.push_back(discovery::describe(x.s, doubled));
     return facts;

@@ -126,10 +126,8 @@ std::string format_summary(const summarized_subnet& x) {
         lines.add_list("", facts.unenabled, reduced);
     }
     if (!facts.ports.disabled.empty()) lines.add_list("Disabled", facts.ports.disabled, at_port);
-    std::vector<std::string> problems = facts.problems;
-    if (!x.s.complete()) problems.push_back(count_of(x.s.failures.size(), "failure") + " of the discovery");
-    if (problems.empty()) lines.add("Problems", "none");
-    lines.add_list("Problems", problems, [](const std::string& text) { return text; });
+    if (facts.problems.empty()) lines.add("Problems", "none");
+    lines.add_list("Problems", facts.problems, [](const std::string& text) { return text; });
     return lines.take();
 }
 
