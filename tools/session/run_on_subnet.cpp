@@ -3,6 +3,7 @@
 #include "session/run_on_subnet.hpp"
 
 #include "session/subnet_file.hpp"
+#include "text/failure_text.hpp"
 #include "text/output.hpp"
 #include "text/subnet_missing.hpp"
 #include <comad/coro/combinators.hpp>
@@ -14,6 +15,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <stdexcept>
 #include <tuple>
 #include <utility>
 
@@ -64,8 +66,20 @@ struct printed_subnet {
     bool is_written = true; ///< the lines of new nodes
 };
 
+/// Returns what the printer makes. If it finds nothing to print, the failures are printed: they may be the reason.
+report made_by(const subnet_printer& printer, const subnet& s, u64 mads) {
+    try {
+        return printer.make(s, mads);
+    } catch (const usage_error&) {
+        throw;
+    } catch (const std::runtime_error&) {
+        print_missing(all_missing(s), false);
+        throw;
+    }
+}
+
 printed_subnet print_of(const subnet& s, const subnet_printer& printer, u64 mads, auto& ended) {
-    printed_subnet result{s.failures.size(), about(s, printer.make(s, mads)), session_end(ended)};
+    printed_subnet result{s.failures.size(), about(s, made_by(printer, s, mads)), session_end(ended)};
     const discovery::lid_index lids(s);
     for (const auto& doubled : lids.duplicates()) result.output.notes.push_back(discovery::describe(s, doubled));
     result.output.missing_is_success = true;

@@ -75,16 +75,26 @@ nlohmann::ordered_json listed_node_json(const subnet& s, u32 index, const node_n
     return line;
 }
 
+/// Returns the row of --csv: the columns about end ports have a value for each of them, separated by spaces.
+nlohmann::ordered_json csv_row(nlohmann::ordered_json node) {
+    for (const char* member : {"LID", "LMC", "portGUID"}) {
+        auto values = nlohmann::ordered_json::array();
+        for (const auto& port : node["end_ports"]) values.push_back(port[member]);
+        node[member] = std::move(values);
+    }
+    return node;
+}
+
 std::string list_of_nodes(const node_list_settings& s, const subnet& found, const node_names& names) {
     if (!s.json && !s.csv) return s.list.text(found, names);
     const comad::discovery::system_groups groups = comad::discovery::group_nodes(found);
     std::string lines;
-    csv_table table({"nodeType", "nodeGUID", "numPorts", "description", "enhancedPort0", "LID", "LMC"});
+    csv_table table({"nodeType", "nodeGUID", "numPorts", "description", "enhancedPort0", "LID", "LMC", "portGUID"});
     for (const NodeType type : s.list.types)
         for (u32 n = 0; n < found.nodes.size(); ++n) {
             const comad::discovery::node& node = found.nodes[n];
             if (node.info.nodeType != type || node.known == comad::topology_file::extent::links_only) continue;
-            if (s.csv) table.add(listed_node_json(found, n, names, groups));
+            if (s.csv) table.add(csv_row(listed_node_json(found, n, names, groups)));
             else lines += json_line(listed_node_json(found, n, names, groups));
         }
     return s.csv ? table.text() : lines;
