@@ -38,7 +38,7 @@ using clock = std::chrono::steady_clock;
 namespace {
 
 constexpr std::size_t slice_size = 64 << 10;
-constexpr int send_buffer = 256 << 10; // also the most bytes of one write: each write wakes the client
+constexpr int send_buffer = 256 << 10;
 constexpr auto no_throw = asio::as_tuple(asio::use_awaitable);
 
 using header = http::response<http::empty_body>;
@@ -282,13 +282,10 @@ asio::awaitable<bool> http_server::state::send(connection& c, http_reply reply, 
     auto [error, size] = co_await http::async_write_header(c.stream, serializer, no_throw);
     if (error) co_return false;
     const std::string_view body = reply.body && with_body ? std::string_view(*reply.body) : std::string_view();
-    const auto next_size = [](error_code failed, std::size_t sent) -> std::size_t {
-        return failed || sent >= slice_size ? 0 : send_buffer;
-    };
-    for (std::size_t at = 0; at < body.size();) {
+    for (std::size_t at = 0; at < body.size(); at += slice_size) {
+        const std::string_view slice = body.substr(at, slice_size);
         c.stream.expires_after(limits.slice);
-        auto [failure, sent] = co_await asio::async_write(c.stream, asio::buffer(body.substr(at)), next_size, no_throw);
-        at += sent;
+        auto [failure, sent] = co_await asio::async_write(c.stream, asio::buffer(slice), no_throw);
         if (failure || is_over) {
             c.abort();
             co_return false;
