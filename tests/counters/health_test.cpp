@@ -299,15 +299,19 @@ TEST_CASE("utilization of each direction and congestion are limited as shares, a
     CHECK(findings({}, {.warning = 0, .error = {}, .critical = {}}).empty());
 }
 
-TEST_CASE("a port that is missing in one of two sweeps has no finding") {
+TEST_CASE("a port that is missing in one of two sweeps has only findings about its link") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
-    sweep first = seen({}, 0s), second = seen({}, 1s);
-    CHECK(evaluate(default_rules(), c.s, first, second).size() == 1);
+    PortCountersExt downed;
+    downed.linkDownedCounter = 1;
+    sweep first = seen({}, 0s), second = seen(downed, 1s);
+    CHECK(evaluate(default_rules(), c.s, first, second).size() == 2);
     second.ports[0].valid = false;
-    CHECK(evaluate(default_rules(), c.s, first, second).empty());
+    const auto of_link = evaluate(default_rules(), c.s, first, second);
+    REQUIRE(of_link.size() == 1);
+    CHECK(name_of(of_link[0].why) == "width");
     std::swap(first.ports[0].valid, second.ports[0].valid);
-    CHECK(evaluate(default_rules(), c.s, first, second).empty());
+    CHECK(evaluate(default_rules(), c.s, first, second).size() == 1);
 }
 
 namespace {

@@ -40,8 +40,8 @@ TEST_CASE("link ends that differ are printed as different and not reported as a 
     CHECK_THAT(json.out, Contains("\"linkSpeedOtherEnd\":") && !Contains("Possible"));
     const process_result health = run(words{"health", "--for", "1s"} + ends);
     CHECK_THAT(health.out,
-               EndsWith("speed is 25.7812 Gb/s per lane, but the neighbor runs at 2.5 (at \"switch\"[1])\n") ||
-                   EndsWith("speed is 2.5 Gb/s per lane, but the neighbor runs at 25.7812 (at \"host\"[1])\n"));
+               EndsWith("speed is 25.78125 Gb/s per lane, but the neighbor runs at 2.5 (at \"switch\"[1])\n") ||
+                   EndsWith("speed is 2.5 Gb/s per lane, but the neighbor runs at 25.78125 (at \"host\"[1])\n"));
     CHECK(std::ranges::count(health.out, '\n') == 2); // one line for the cable
     const process_result state = run(words{"ibportstate", "2", "1"} + ends);
     CHECK_THAT(state.err, Contains("the link runs at 25.78125 Gbps, but the other end reports 2.5 Gbps") &&

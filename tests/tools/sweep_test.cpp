@@ -130,7 +130,7 @@ TEST_CASE("sweep refuses invalid arguments with a one-line message before it sen
     check_failure(sweep({"--by", "xmit"}), 2, "unknown counter 'xmit'; the nearest are portXmitData, ");
     check_failure(sweep({"--guid", "seven"}), 2, "--guid: invalid GUID 'seven'");
     check_failure(sweep({"--every", "0s"}), 2, "invalid duration '0s'");
-    check_failure(sweep({"--name", "nobody"}), 2, "no port");
+    check_failure(sweep({"--name", "nobody"}), 1, "select no node of the subnet: --name 'nobody' matches no node");
     check_failure(sweep({"--by", "congestion", "--count", "1"}), 2,
                   "--by congestion compares two sweeps; --count must be at least 2");
 }
