@@ -148,7 +148,7 @@ TEST_CASE("bench refuses a baseline that it cannot compare with") {
             "it measured SubnGet SMPNodeInfo with attribute modifier 0 to IBDRPath(drPath=0:1:) in virtual time, but "
             "this run measures SubnGet SMPPortInfo with attribute modifier 1 to IBDRPath(drPath=0:1:) in virtual time");
     refused(
-        {"bench", "--fabric", quiet_pair, "0", "--windows", "1", "-c", "50", "--rounds", "6", "--baseline", file},
+        {"bench", "--fabric", quiet_pair, "0,", "--windows", "1", "-c", "50", "--rounds", "6", "--baseline", file},
         "but this run measures SubnGet SMPNodeInfo with attribute modifier 0 to IBDRPath(drPath=0:) in virtual time");
     const words of_port{"--rpc", "PerformanceGet", "--attribute", "PortCounters", "-f"};
     const words group_1 = of_port + words{"portSelect=1"},

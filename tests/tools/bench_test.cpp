@@ -253,7 +253,7 @@ TEST_CASE("bench prints all its parameters in the JSON output") {
     const json rows = all.at("rows");
     all.erase("rows");
     const std::string wanted = R"json({"schema":"comad.bench/1","complete":true,"time":"virtual","rpc":"SubnGet",
-        "attribute":"SMPPortInfo","attributeModifier":1,"targets":1,"target":"IBDRPath(drPath=0:1:)",
+        "attribute":"SMPPortInfo","attributeModifier":1,"payloads":[""],"targets":1,"target":"IBDRPath(drPath=0:1:)",
         "per_destination":0,"rounds":1,"duration_seconds":0.001,"count":null,"warm_up_seconds":0.0001,
         "timeout_seconds":1.0,"max_retries":7,"lowered":null,"arrivals":null,"threads":1,"baseline":null,"problems":[],
         "fabric":")json" + pair_of_hosts +

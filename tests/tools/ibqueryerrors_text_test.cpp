@@ -179,6 +179,7 @@ TEST_CASE("the JSON of an error report has each value under the right name") {
                            {"bad_nodes", 2},
                            {"ports", 4},
                            {"bad_ports", 3},
+                           {"complete", false},
                            {"failures", 5},
                            {"thresholds", {{"linkDownedCounter", 7}, {"portRcvErrors", 20}}},
                            {"suppressed", {"VL15Dropped", "portXmitWait"}}});
