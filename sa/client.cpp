@@ -72,7 +72,7 @@ coro::task<mad::result<mad::IBPath>> client::resolve_path(mad::IBPath to, iba::q
 
 coro::task<mad::result<mad::any_path>> client::get_mad_path(mad::any_path to, bool by_sa) {
     const auto* target = std::get_if<mad::IBPath>(&to);
-    // A path with a DLID is complete, also if it has a DGID.
+    // A path with a DLID is complete, even if it has a DGID.
     const bool is_complete = !target || target->DGID == iba::gid{} || value(target->DLID) != 0;
     if (!target || (is_complete && !by_sa)) co_return co_await with_keys(to);
     auto path = co_await resolve_path(*target);

@@ -141,7 +141,7 @@ private:
     index exact_, loose_, blades_;
     std::unordered_map<iba::guid, u32> guids_;
     std::unordered_map<std::string, u32>
-        ids_; // in lower case: S-0002c90300000100, which exports write instead of other names
+        ids_; // keys in lower case, such as s-0002c90300000100; exports write these IDs in place of names
 };
 
 /// Compares a cabling plan with a subnet.

@@ -7,8 +7,8 @@
 
 namespace comad::discovery {
 
-/// Returns whether a name has only letters, digits, `-`, `_` and `.`. Other characters have a meaning in a hostlist, or in a line of a
-/// scheduler's or of ibutils' file.
+/// Returns whether a name has only letters, digits, `-`, `_` and `.`. Other characters have a meaning in a hostlist, or in the files of
+/// schedulers or ibutils.
 inline bool is_plain_name(std::string_view name) {
     return !name.empty() && std::ranges::all_of(name, [](char c) {
         return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '-' || c == '_' ||
@@ -19,7 +19,7 @@ inline bool is_plain_name(std::string_view name) {
 /// Returns the host name in the description of an adapter: `n1` for `n1 mlx5_0`.
 inline std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
 
-/// Returns the text of a width or speed; empty if it is `??`, because a topology file does not contain it.
+/// Returns the text of a width or speed; empty if it is unknown (`??`), as after reading a topology file.
 inline std::string_view if_known(std::string_view text) { return text.starts_with('?') ? std::string_view() : text; }
 
 } // namespace comad::discovery

@@ -299,7 +299,7 @@ TEST_CASE("utilization of each direction and congestion are limited as shares, a
     CHECK(findings({}, {.warning = 0, .error = {}, .critical = {}}).empty());
 }
 
-TEST_CASE("a port that is missing in one of two sweeps has only findings about its link") {
+TEST_CASE("a port that is missing from one of two sweeps has only findings about its link") {
     cable c;
     c.end(0).linkWidthActive = iba::LinkWidth::w1x;
     PortCountersExt downed;

@@ -208,7 +208,7 @@ TEST_CASE("a changed byte is an error, and the sweeps before it stay correct") {
 }
 
 // A size that is too large would otherwise look like a file that ends within a sweep, and the next sweep would replace the rest.
-TEST_CASE("a changed bit in the head of a record is damage, and not the end of the file") {
+TEST_CASE("a changed bit in the head of a record is damage, and not an incomplete sweep") {
     const std::string bytes = header + ports + first + second;
     for (const std::size_t record : {header.size(), header.size() + ports.size(), bytes.size() - second.size()})
         for (std::size_t bit = 0; bit < 9 * 8; ++bit) {
@@ -221,7 +221,7 @@ TEST_CASE("a changed bit in the head of a record is damage, and not the end of t
         }
 }
 
-TEST_CASE("zeros at the end of a file are what a crash left, and other bytes are damage") {
+TEST_CASE("zeros at the end of a sweep file count as an incomplete sweep, and other bytes as damage") {
     const std::string bytes = header + ports + first;
     for (const std::size_t zeros : {1u, 8u, 9u, 4096u, 1u << 20}) {
         const read_file all(bytes + std::string(zeros, '\0'), 5000);

@@ -183,7 +183,7 @@ TEST_CASE("health reports ports that it could not read and marks the result as i
     CHECK_THAT(all[1].at("why").get<std::string>(), Contains("timed out"));
 }
 
-TEST_CASE("health names the nodes that the discovery could not read, and judges links without counters") {
+TEST_CASE("health reports nodes that the discovery could not read, and checks links without counters") {
     const process_result r = health({"--json"}, ",dead=h-0003 HCA-1");
     CHECK(r.status == 3);
     const std::vector<json> dead = health_objects(r);

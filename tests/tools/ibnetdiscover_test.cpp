@@ -88,7 +88,8 @@ TEST_CASE("ibnetdiscover -s prints each node as soon as it is found") {
 }
 
 // In ibnetdiscover.c, the options that print a list are tested before --diff.
-TEST_CASE("lists of ibnetdiscover have precedence over --diff, and notes name options that match neither subnet") {
+TEST_CASE(
+    "the list options of ibnetdiscover take precedence over --diff, whose notes name what matches neither subnet") {
     const directory files;
     const std::string before = files / "before.cache";
     check_success(run(small_tree + words{"ibnetdiscover", "--cache", before}));

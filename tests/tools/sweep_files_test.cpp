@@ -279,7 +279,7 @@ TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a n
             run_process(words{"sh", "-c", script, "sh"} + ibtool({"sweep", "--fabric", fabric, "--every", "300ms", "-c",
                                                                   "4", "--top", "1", "--save", file}));
         CHECK(r.status == 0);
-        CHECK_THAT(r.err, Contains("was moved or deleted; the next sweep starts a new file"));
+        CHECK_THAT(r.err, Contains("was moved or deleted; this sweep goes to a new file"));
         const auto after = objects_of(run({"sweep", "--fabric", fabric, "--json", "--since", file}));
         REQUIRE_FALSE(after.empty());
         CHECK(after.at(0).at("since").at("sweep").get<int>() < 4);

@@ -65,8 +65,8 @@ private:
     std::optional<asio::thread_pool> pool_;
 };
 
-/// The memory of large texts. Each page of a very large fabric would otherwise get new memory from the kernel, which takes a third of the
-/// time of its text (bench/exporter_rounds). Thread-safe.
+/// Keeps the memory of one large text for reuse. Without it, each page of a very large fabric would get new memory from the kernel, and that
+/// would take a third of the time of its text (bench/exporter_rounds). Thread-safe.
 class text_memory : public std::enable_shared_from_this<text_memory> {
 public:
     /// Returns an empty text, with the memory of an earlier one if there is one.
@@ -74,7 +74,7 @@ public:
         const std::lock_guard lock(mutex_);
         return std::exchange(spare_, {});
     }
-    /// Returns a text whose memory take() returns when no page and no connection uses it any more.
+    /// Makes a text shared. After its last user has released it, take() reuses its memory.
     shared_text share(std::string text) {
         const auto give_back = [self = shared_from_this()](std::string* t) {
             const std::unique_ptr<std::string> owned(t);

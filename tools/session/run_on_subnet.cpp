@@ -66,7 +66,7 @@ struct printed_subnet {
     bool is_written = true; ///< the lines of new nodes
 };
 
-/// Returns what the printer makes. If it finds nothing to print, the failures are printed: they may be the reason.
+/// Returns the report of the printer. If the printer throws, first prints the failures, because they may be the cause.
 report made_by(const subnet_printer& printer, const subnet& s, u64 mads) {
     try {
         return printer.make(s, mads);

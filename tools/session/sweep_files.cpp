@@ -165,7 +165,7 @@ void sweep_saver::check(const discovery::subnet& now) const {
     if (last_subnet_) check_fabric(now, *last_subnet_, file_, to_extend);
 }
 
-/// Returns whether the name of the file refers to no file or to another one. Then nobody would find the next sweep.
+/// Returns whether the name no longer refers to the open file. Sweeps added to the open file would then be hard to find.
 bool sweep_saver::was_moved() const {
     struct stat opened {
     }, named{};
@@ -176,7 +176,8 @@ bool sweep_saver::was_moved() const {
 
 void sweep_saver::add(const counters::sweep& s, const discovery::subnet& in, double unix_begin) {
     if (was_moved()) {
-        print_message("the sweep file '{}' was moved or deleted; the next sweep starts a new file",
+        print_message("the sweep file '{}' was moved or deleted; this sweep goes to a new file, or to the one that now "
+                      "has the name",
                       iba::escaped(file_));
         *this = sweep_saver(file_);
         check(in);

@@ -93,7 +93,7 @@ mad::port_tables* sim_transport::tables() noexcept {
 }
 
 mad::received sim_transport::receive(std::span<u8> buffer) noexcept {
-    if (!fabric_.has_message(endpoint_)) follow_clock(); // a waiting message needs no time
+    if (!fabric_.has_message(endpoint_)) follow_clock(); // a queued message can be taken without advancing the clock
     mad::received message = fabric_.take(endpoint_, buffer);
     message.source.pkey = tables()->pkey_at(message.source.pkey_index);
     set_timer();
@@ -107,7 +107,7 @@ void sim_transport::unserve(const mad::registration& what) noexcept { fabric_.un
 void sim_transport::serve_next_to_sma() noexcept { fabric_.serve_next_to_sma(endpoint_); }
 void sim_transport::set_is_sm(bool is_sm) { fabric_.set_is_sm(endpoint_, is_sm); }
 
-// In real time, the descriptor reports each event. A driver that also set its own timer to the event would make system calls in vain.
+// In real time, the descriptor reports each event. A second timer in the driver would only add system calls.
 std::optional<mad::time_point> sim_transport::next_event() const noexcept { return timer_ ? std::nullopt : next_due(); }
 
 /// Returns the time of the next message for this endpoint, or of the next event in the fabric.

@@ -116,7 +116,7 @@ sweep_config make_sweep_config(const sweep_settings& s) {
     p.clears = read_counter_set(s.resets);
     for (const std::string& name : s.details) p.details.add(read_detail(name));
     if (!s.since.empty()) p.since = std::make_shared<const earlier_run>(s.since);
-    if (s.save == "-") throw usage_error("--save: expected the name of a file; '-' is not supported");
+    if (s.save == "-") throw usage_error("--save: expected a file name, not '-'");
     if (!s.save.empty()) p.save = std::make_shared<sweep_saver>(s.save);
     p.selected = subnet_selection(s.selected);
     return p;

@@ -100,7 +100,7 @@ bench_baseline read_baseline(const std::string& file) {
     try {
         return baseline_in(all, file);
     } catch (const nlohmann::json::exception&) {
-        throw std::runtime_error(wanted + ": a member is missing or has a wrong type");
+        throw std::runtime_error(wanted + ": a member is missing or has the wrong type");
     }
 }
 

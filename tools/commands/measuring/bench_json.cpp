@@ -134,7 +134,7 @@ ordered_json comparison_json(const std::optional<bench_comparison>& c) {
             {"not_in_baseline", std::move(missing)}};
 }
 
-/// Returns a line of CSV about a target of a row, or about all its targets together. `last`: the columns that only all targets together have.
+/// Returns the CSV line of one target, or of all targets of a row. `last`: the columns that only the line of all targets has.
 std::string csv_line(const bench_row& row, const std::string& path, const std::string& name, const responses& all,
                      bool is_open, std::string_view last) {
     const auto seconds = [](double value) { return fmt::format("{:.9f}", value); };

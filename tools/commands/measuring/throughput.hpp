@@ -52,7 +52,7 @@ struct load {
     unsigned per_destination = 0; ///< most MADs in flight to each target; 0: only the window limits them
 };
 
-/// Counts what the calling thread and a schedule spend from the construction on. The schedule must outlive the object.
+/// Measures the cost of the calling thread and the retries of a schedule, from the construction on. The schedule must outlive the object.
 class cost_meter {
 public:
     explicit cost_meter(const comad::coro::MADSchedule&);

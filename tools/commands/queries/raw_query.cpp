@@ -151,10 +151,10 @@ raw_request make_raw_request(const raw_query& q) {
     r.data.resize(r.data_size);
     if (!q.by_class.component_mask.empty()) {
         if (r.kind.mgmt_class != MgmtClass::SubnAdm)
-            throw usage_error("--component-mask is for the class SubnAdm; other classes have no component mask");
+            throw usage_error("--component-mask requires the class SubnAdm; other classes have no component mask");
         const auto mask = iba::parse_number(q.by_class.component_mask);
         if (!mask || mask->is_larger)
-            throw usage_error(fmt::format("--component-mask: expected a number of 64 bits, such as 0x1, not {}",
+            throw usage_error(fmt::format("--component-mask: expected a 64-bit number, such as 0x1, not {}",
                                           iba::as_given(q.by_class.component_mask)));
         r.component_mask = mask->value;
     }

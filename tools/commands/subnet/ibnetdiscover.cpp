@@ -43,7 +43,7 @@ struct ibnetdiscover_settings {
     discovery::topology_checks checks;
     selection_options selected;
 
-    /// Returns whether one of the options that print a list has precedence over --diff, as in infiniband-diags.
+    /// Returns whether one of the options that print a list takes precedence over --diff, as in infiniband-diags.
     bool prints_list() const noexcept { return ports || list || switches || cas || routers; }
 };
 
@@ -83,7 +83,7 @@ std::string format_new_node(const discovery::node& n) {
 
 using failure_list = std::vector<discovery::failure>;
 
-/// Returns what was changed from the subnet in the file of --diff. Adds the values of options that match no node of either subnet to `notes`.
+/// Returns the differences from the subnet in the file of --diff. Adds the values of options that match no node of either subnet to `notes`.
 std::string difference_of(const ibnetdiscover_settings& s, const discovery::subnet& now,
                           const discovery::node_names& names, const subnet_selection& selected,
                           const global_options& global, std::vector<std::string>& notes) {

@@ -32,7 +32,7 @@ public:
 
 private:
     static u64 key_of(const IBPath&, iba::MgmtClass) noexcept;
-    // Two maps: nearly all destinations report a response time, and few a redirection, which takes ten times the memory.
+    // Two maps: nearly all destinations report a response time, but only a few report a redirection, which takes ten times as much memory.
     std::unordered_map<u64, IBPath> redirections_;
     std::unordered_map<u64, u8> response_times_;
 };
