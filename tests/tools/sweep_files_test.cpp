@@ -273,8 +273,8 @@ TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a n
         const directory files;
         const std::string file = files / "day.sweeps";
         // The file appears with the first sweep.
-        const std::string script =
-            "f=" + file + "; (until test -s $f; do sleep 0.01; done; " + change + ") & exec env \"$@\"";
+        const std::string script = "f=" + file + "; (for i in $(seq 6000); do test -s $f && break; sleep 0.01; done; " +
+                                   change + ") & exec env \"$@\"";
         const process_result r =
             run_process(words{"sh", "-c", script, "sh"} + ibtool({"sweep", "--fabric", fabric, "--every", "300ms", "-c",
                                                                   "4", "--top", "1", "--save", file}));
