@@ -352,7 +352,8 @@ private:
         if (selected_.is_all()) return true;
         if (!is_any_wanted({d.nodeGUID, d.peer_nodeGUID}, now)) return false;
         if (!selected_.has_port_rules()) return true;
-        return std::ranges::any_of(std::initializer_list{&now, &*known_}, [&](const discovery::subnet* s) {
+        const discovery::subnet* const both[] = {&now, &*known_};
+        return std::ranges::any_of(both, [&](const discovery::subnet* s) {
             return is_port_wanted(*s, d.nodeGUID, d.port) || is_port_wanted(*s, d.peer_nodeGUID, d.peer_port);
         });
     }
