@@ -67,7 +67,7 @@ public:
     /// through the LinkRecords of the SA, from the local port or the LID where the route starts. Replies are cached until
     /// forget(). Other paths have the LID already.
     /// Errors: those of SubnAdmGet, with the LID and port in their message; ERR_NO_RECORDS if a hop has no link.
-    coro::task<mad::result<iba::lid>> get_path_lid(mad::any_path path) { return places_.lid_at(std::move(path)); }
+    coro::task<mad::result<iba::lid>> get_path_lid(mad::any_path path) { return places_.lid_at(path); }
 
     /// Sets the keys for the paths; null: none. The keys must outlive the client, or be reset to null first.
     void set_keys(const mad::port_keys* keys) noexcept { keys_ = keys; }
