@@ -48,7 +48,8 @@ private:
         if (ports == 0) in_.fail("a node has no ports");
         for (u64 i = 0; i < ports; ++i) read_port(n, index);
         n.info.numPorts = static_cast<u8>(n.ports.size() - 1);
-        if ((ports_ += n.ports.size()) > discovery::max_cached_ports)
+        ports_ += n.ports.size();
+        if (ports_ > discovery::max_cached_ports)
             in_.fail(fmt::format("the file has too many ports; the maximum is {}", discovery::max_cached_ports));
         if (!made.by_guid.emplace(n.info.nodeGUID, index).second)
             in_.fail(fmt::format("the file contains two nodes with GUID {}", n.info.nodeGUID));

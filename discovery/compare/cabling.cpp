@@ -115,7 +115,7 @@ private:
     /// Resolves words that name the adapter: `node17 mlx5_0`, or `mlx5_0` of the node node17.
     port_ref of_adapter(const planned_end& end, std::string& why) const {
         const std::string host = lower_case(iba::trimmed(end.node)), adapter = lower_case(end.words);
-        for (const std::string& name : {adapter, host + ' ' + adapter}) {
+        for (const std::string& name : {adapter, fmt::format("{} {}", host, adapter)}) {
             if (!name.starts_with(host)) continue;
             const auto node = one_of(loose_, name, name, "use a GUID and a port number", why);
             if (!why.empty()) return {};

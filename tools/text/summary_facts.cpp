@@ -72,7 +72,7 @@ std::vector<reduced_link> links_with(const discovery::subnet& s, const std::vect
 }
 
 /// Returns the LID of the SM that configured the first port of the discovery; 0: none.
-unsigned manager_of_start(const subnet& s) {
+unsigned manager_of_start(const discovery::subnet& s) {
     const discovery::node& n = s.nodes[0];
     const std::size_t port = n.is_switch() ? 0 : s.start_port;
     const bool is_known = port < n.ports.size() && n.ports[port].info;
