@@ -278,6 +278,12 @@ TEST_CASE("check_cabling reads a topology file of ibutils as a plan") {
     REQUIRE(at != text.npos);
     std::ofstream(d / "other.topo") << text.replace(at, 23, "   P1 -4X-10G-> CA1 h-0002 P1\n");
     check_failure(run(words{"check_cabling", d / "other.topo"} + live), 1, "port 1 of 'h-0002' already has a cable");
+    // The name of this switch is not valid for ibutils, so the file contains the node ID.
+    std::ofstream(d / "hostile.topo") << hostile;
+    const std::string of_ids = exported(d, "ibdm", {"--topology", d / "hostile.topo"});
+    CHECK_THAT(read_file(of_ids), Contains("SW4 S-0000000000001000\n"));
+    CHECK_THAT(run({"check_cabling", of_ids, "--fabric", "sim:" + d / "hostile.topo" + ",time=virtual"}).out,
+               EndsWith("3 cables planned, 3 of them connected as planned; 3 links in the subnet\n"));
     std::ofstream(d / "wrong.topo") << "MTS14400 SL1-1\n   L1/P1 -8X-5G-> MT23108 H-1 P1\n";
     check_failure(run(words{"check_cabling", d / "wrong.topo"} + live), 1,
                   "wrong.topo:2: a port must be P1 to P254, not 'L1/P1'");
