@@ -171,3 +171,16 @@ TEST_CASE("an invalid target is refused with the list of target forms") {
     CHECK(run_on(with_sa, {"smpquery", "-G", "nd", "leaf-0001"}).status == 2);
     CHECK(run_on(with_sa, {"smpquery", "-D", "nd", "leaf-0001"}).status == 2);
 }
+
+TEST_CASE("a path with a DLID and a DGID uses the DLID, and low bits of a LID are limited by the LMC") {
+    // The DGID belongs to the port with LID 9.
+    const std::string both = output_of(with_sa, {"smpquery", "nd", "IBPath(DLID=10, DGID=fe80::2:c903:0:900)"});
+    CHECK(both == output_of(with_sa, {"smpquery", "nd", "10"}));
+    CHECK(both != output_of(with_sa, {"smpquery", "nd", "9"}));
+    CHECK(run_on(with_sa, {"smpquery", "nd", "IBPath(DLID_bits=0)"}).status == 0);
+    for (const char* path : {"IBPath(DLID_bits=1)", "IBPath(DLID=9, SLID_bits=1)"}) {
+        const process_result r = run_on(with_sa, {"smpquery", "nd", path});
+        CHECK(r.status == 2);
+        CHECK_THAT(r.err, Contains("but the local port has LMC 0, so only 0 is possible"));
+    }
+}
