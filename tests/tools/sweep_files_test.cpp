@@ -286,6 +286,20 @@ TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a n
     }
 }
 
+TEST_CASE("a sweep file of another fabric that takes the name of the file during a run stays unchanged") {
+    const saved s; // of the other fabric
+    const std::string whole = read_file(s.file), file = s.files / "other.sweeps";
+    const std::string topology = s.files.write("other.topo", other_topology);
+    const std::string script = "f=" + file + "; (for i in $(seq 6000); do test -s $f && break; sleep 0.01; done; cp " +
+                               s.file + " $f.new; mv $f.new $f) & exec env \"$@\"";
+    const process_result r = run_process(words{"sh", "-c", script, "sh"} +
+                                         ibtool({"sweep", "--fabric", "sim:" + topology + ",counters=1", "--every",
+                                                 "300ms", "-c", "5", "--top", "1", "--save", file}));
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("it is of another fabric"));
+    CHECK(read_file(file) == whole);
+}
+
 TEST_CASE("sweep --since reads the ticks, so that it can report congestion") {
     const directory files;
     const std::string file = files / "flow.sweeps";
@@ -304,6 +318,7 @@ TEST_CASE("an empty file and a new file get the first sweep, and contradicting o
         CHECK_FALSE(entry.path().filename().string().starts_with(".ibtool-")); // no temporary file is left
     check_failure(sweep(1, {"--csv", "--since", s.file}), 2, "--since");
     check_failure(run({"ibqueryerrors", "--details", "--since", s.file}), 2, "--since");
+    check_failure(sweep(1, {"--save", "-"}), 2, "--save: expected a file name");
     check_failure(sweep(1, {"--metrics", "errors"}), 2, "--metrics requires --listen or --prometheus");
     check_failure(run({"sweep", "--fabric", fabric(1), "--fabric", fabric(2), "--prometheus", s.files / "m.prom",
                        "--save", s.file}),

@@ -176,11 +176,12 @@ bool sweep_saver::was_moved() const {
 
 void sweep_saver::add(const counters::sweep& s, const discovery::subnet& in, double unix_begin) {
     if (was_moved()) {
+        sweep_saver named(file_);
+        named.check(in); // before this object uses the file
+        *this = std::move(named);
         print_message("the sweep file '{}' was moved or deleted; this sweep goes to a new file, or to the one that now "
                       "has the name",
                       iba::escaped(file_));
-        *this = sweep_saver(file_);
-        check(in);
     }
     counters::sweep_file_writer next = writer_; // stays as it is if the records cannot be written
     std::string records = next.add(s, in, as_duration(unix_begin));
