@@ -140,8 +140,8 @@ private:
     const subnet& s_;
     index exact_, loose_, blades_;
     std::unordered_map<iba::guid, u32> guids_;
-    std::unordered_map<std::string, u32>
-        ids_; // keys in lower case, such as s-0002c90300000100; exports write these IDs in place of names
+    /// By ID in lower case, such as s-0002c90300000100. Exports write these IDs in place of names.
+    std::unordered_map<std::string, u32> ids_;
 };
 
 /// Compares a cabling plan with a subnet.

@@ -50,6 +50,11 @@ TEST_CASE("a query with class, method and attribute ID prints what the named RPC
           output_of({"PerformanceGet", "PortCounters", "9", "-f", "portSelect=1"}));
     CHECK(output_of({"GetTable", "NodeRecord", "--class", "SubnAdm", "-f", "nodeInfo.nodeType=Switch"}) ==
           output_of({"SubnAdmGetTable", "NodeRecord", "-f", "nodeInfo.nodeType=Switch"}));
+    // Component 0 of a NodeRecord is its LID. Without the mask, the SA ignores the data.
+    CHECK(output_of({"GetTable", "0x11", "--class", "SubnAdm", "--data", "0009", "--component-mask", "0x1"}) ==
+          output_of({"SubnAdmGetTable", "NodeRecord", "-f", "LID=9"}));
+    CHECK(output_of({"GetTable", "0x11", "--class", "SubnAdm", "--data", "0009"}) ==
+          output_of({"SubnAdmGetTable", "NodeRecord"}));
     CHECK(output_of({"Get", "0x17", "9", "--class", "0x0a"}) == output_of({"VendGet", "MlxGeneralInfo", "9"}));
     CHECK(output_of({"Get", "0x15", "9", "--class", "SubnLID", "--attribute-id", "1"}) ==
           output_of({"SubnGet", "PortInfo", "9", "-a", "1"}));

@@ -113,19 +113,14 @@ bool has_guid(const node& n, const auto& is_wanted) {
 /// Returns the GUIDs in a file. The input of the program is read only once, although the command may run for several fabrics.
 std::vector<iba::guid> guids_in(const std::string& file) {
     static std::map<std::string, std::vector<iba::guid>> known;
-    const auto [found, is_new] = known.try_emplace(file);
-    if (!is_new) return found->second;
-    try {
-        read_lines(file, "a GUID, such as 0x0002c90300001491", [&](std::string_view line) {
-            const auto GUID = guid_of(line.substr(0, line.find_first_of(" \t,;#")));
-            if (GUID) found->second.push_back(*GUID);
-            return GUID.has_value();
-        });
-    } catch (...) {
-        known.erase(found);
-        throw;
-    }
-    return found->second;
+    if (const auto found = known.find(file); found != known.end()) return found->second;
+    std::vector<iba::guid> all;
+    read_lines(file, "a GUID, such as 0x0002c90300001491", [&](std::string_view line) {
+        const auto GUID = guid_of(line.substr(0, line.find_first_of(" \t,;#")));
+        if (GUID) all.push_back(*GUID);
+        return GUID.has_value();
+    });
+    return known.emplace(file, std::move(all)).first->second;
 }
 
 } // namespace

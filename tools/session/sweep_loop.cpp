@@ -100,7 +100,7 @@ coro::task<bool> sweep_loop::find_subnet() {
 
 // Returns why there is nothing to sweep; empty if there is. Without a lasting plan, and in virtual time, this ends the command.
 coro::task<std::string> sweep_loop::find_first_subnet() {
-    const bool waits = plan_.is_lasting() && !in_.is_virtual();
+    const bool waits = waits_for_subnet();
     std::string why;
     try {
         auto found = co_await discover();
@@ -163,7 +163,7 @@ coro::task<mad::result<void>> sweep_loop::discover() {
     how.known_ticks = ticks_;
     how.clears = plan_.clears;
     const auto parts = std::make_shared<const selected_parts>(plan_.selected, found.value(), *names_);
-    if (!known_ && (!plan_.is_lasting() || in_.is_virtual())) parts->require_nodes();
+    if (!known_ && !waits_for_subnet()) parts->require_nodes();
     if (!known_ && parts->has_nodes())
         for (const std::string& line : parts->notes()) listener_.on_problem(line);
     how.wants = [parts](const discovery::subnet& s, discovery::port_ref where) {

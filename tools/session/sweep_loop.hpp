@@ -93,6 +93,8 @@ private:
         comad::counters::sweeper sweeper;
     };
 
+    /// Returns whether the run waits if there is nothing to sweep. In virtual time, nothing would end the wait.
+    bool waits_for_subnet() const noexcept { return plan_.is_lasting() && !in_.is_virtual(); }
     bool is_disconnected() const noexcept { return plan_.is_lasting() && in_.disconnect_error() != 0; }
     comad::coro::task<bool> find_subnet();
     comad::coro::task<std::string> find_first_subnet();

@@ -79,11 +79,11 @@ unsigned manager_of_start(const discovery::subnet& s) {
     return is_known ? value(n.ports[port].info->masterSMLID) : 0u;
 }
 
-std::string failures_text(std::size_t count) {
-    return fmt::format("{} failure{} of the discovery", count, count == 1 ? "" : "s");
-}
-
 } // namespace
+
+std::string count_of(std::size_t n, std::string_view what) {
+    return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with("ch") ? "es" : "s");
+}
 
 std::string name_at_lid(const summarized_subnet& x, unsigned LID) {
     const port_ref found = discovery::lid_index(x.s).at(LID);
@@ -101,7 +101,7 @@ summary_facts facts_of(const summarized_subnet& x) {
     for (const manager_problem& p : manager_problems(x.managers)) facts.problems.push_back(p.text);
     if (const unsigned LID = x.is_managers_known && x.managers.empty() ? manager_of_start(x.s) : 0)
         facts.problems.push_back(fmt::format("the subnet manager at LID {} did not reply", LID));
-    if (!x.s.complete()) facts.problems.push_back(failures_text(x.s.failures.size()));
+    if (!x.s.complete()) facts.problems.push_back(count_of(x.s.failures.size(), "failure") + " of the discovery");
     const discovery::lid_index lids(x.s);
     for (const auto& doubled : lids.duplicates()) facts.problems.push_back(discovery::describe(x.s, doubled));
     return facts;

@@ -5,6 +5,7 @@
 #include <comad/discovery/formats/detail/port_counts.hpp>
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace ibtool {
@@ -41,6 +42,9 @@ struct summary_facts {
     std::vector<std::string> problems; ///< one line each, safe for a terminal: subnet managers, LIDs of two ports
 };
 summary_facts facts_of(const summarized_subnet&);
+
+/// Returns `1 switch` or `2 switches`.
+std::string count_of(std::size_t n, std::string_view what);
 
 /// Returns the name of the node with this LID, safe for a terminal; empty: unknown.
 std::string name_at_lid(const summarized_subnet&, unsigned LID);

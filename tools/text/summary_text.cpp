@@ -43,10 +43,6 @@ private:
     std::string text_;
 };
 
-std::string count_of(std::size_t n, std::string_view what) {
-    return fmt::format("{} {}{}", n, what, n == 1 ? "" : what.ends_with("ch") ? "es" : "s");
-}
-
 /// Returns `69980 at 4x, 4 at 1x`, the largest value first.
 std::string values_at(const std::vector<value_count>& values) {
     std::string text;

@@ -47,7 +47,7 @@ coro::task<std::vector<bench_target>> discover_targets(session& in, const target
             problems.push_back(missing_at(subnet, {i, 0}, "not measured: no LID"));
         else targets.push_back({target, fmt::format("{} \"{}\"", discovery::topology_id(n), names.of(n))});
     }
-    if (targets.empty() && problems.empty()) throw std::runtime_error("the options select no node of the subnet");
+    if (targets.empty() && problems.empty()) refuse_empty_selection({});
     co_return targets;
 }
 

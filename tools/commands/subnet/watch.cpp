@@ -363,9 +363,7 @@ private:
         const auto ports = discovery::ports_affected_by(*known_, n);
         if (!ports || ports->empty()) return true;
         return std::ranges::any_of(*ports, [&](discovery::port_ref r) {
-            const iba::guid nodeGUID = known_->nodes[r.node].info.nodeGUID;
-            if (!selected_.has_port_rules()) return is_any_wanted({nodeGUID}, *known_);
-            return is_port_wanted(*known_, nodeGUID, r.port);
+            return is_port_wanted(*known_, known_->nodes[r.node].info.nodeGUID, r.port);
         });
     }
     void print_notice(const iba::Notice& n) {
