@@ -108,6 +108,13 @@ task<int> fail_after(MADSchedule& s) {
     co_await touch(s, route(1));
     throw std::runtime_error("as expected");
 }
+/// Returns the text of an exception, "" if there is none.
+std::string text_of(const std::exception_ptr& thrown) try {
+    if (thrown) std::rethrow_exception(thrown);
+    return {};
+} catch (const std::exception& e) {
+    return e.what();
+}
 task<info_result> query_info(MADSchedule& s, IBDRPath to) { co_return co_await s.SubnGet<smp::NodeInfo>(to); }
 
 } // namespace
@@ -320,11 +327,15 @@ TEST_CASE("an exception of a task reaches its awaiter, and the transactor contin
         co_await mads.async_run(touch(mads.schedule(), route(3)));
     };
     asio::co_spawn(r.io, program(*r.mads, caught, right), asio::detached);
-    auto future = r.mads->async_run(fail_after(r.mads->schedule()), asio::use_future);
+    // The thread that completes the operation copies the text. Otherwise that thread could destroy the exception after
+    // this thread has read it. Nothing would be wrong with that, but ThreadSanitizer does not see the reference counter
+    // of exceptions, which is in libstdc++, and would report a data race.
+    auto future = r.mads->async_run(fail_after(r.mads->schedule()),
+                                    asio::use_future([](std::exception_ptr thrown, int) { return text_of(thrown); }));
     CHECK(r.run() == 0); // no exception leaves run()
     CHECK(caught == 1);
     CHECK(right == 2);
-    CHECK_THROWS_WITH(future.get(), "as expected");
+    CHECK(future.get() == "as expected");
 }
 
 TEST_CASE("destroying a transactor destroys all unfinished operations, started or not") {
