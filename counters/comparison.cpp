@@ -14,6 +14,8 @@
 namespace comad::counters {
 namespace {
 
+using discovery::port_ref;
+
 constexpr bool is_traffic(counter c) { return c < counter::symbolErrorCounter; }
 
 /// The counters of a group that differ between two samples. Counters that were 0 before are left out: they cannot become lower.
@@ -42,6 +44,13 @@ template <class F> void forget_group(F&& is_in, sample& before, const sample& af
         const counter_change change = change_of(c, before, after);
         if (change.what != counter_change::state::reset && change.value > 0) before.counters.remove(c);
     });
+}
+
+/// Returns whether a discovery found the port. A port of a switch exists even if its PortInfo could not be read; of other nodes, the subnet
+/// contains only the ports with a link to it.
+bool has_port(const discovery::node& n, u8 port) {
+    if (port >= n.ports.size()) return false;
+    return n.is_switch() || n.ports[port].info || n.ports[port].peer;
 }
 
 std::string time_text(double unix_time) {
@@ -76,13 +85,9 @@ port_history history_of(const sample& before, const sample& after) noexcept {
 }
 
 void prepare_comparison(const sweep& now, sweep& before, earlier_sweep& about) {
-    about.new_ports = about.cleared_ports = about.restarted_ports = 0;
+    about.cleared_ports = about.restarted_ports = 0;
     for (std::size_t i = 0; i < now.ports.size(); ++i) {
-        if (!now.ports[i].valid) continue;
-        if (!before.ports[i].valid) {
-            ++about.new_ports;
-            continue;
-        }
+        if (!now.ports[i].valid || !before.ports[i].valid) continue;
         sample& then = before.ports[i].counters;
         const sample& after = now.ports[i].counters;
         switch (history_of(then, after)) {
@@ -97,15 +102,26 @@ void prepare_comparison(const sweep& now, sweep& before, earlier_sweep& about) {
     }
 }
 
-std::size_t gone_ports(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
-                       const discovery::subnet& subnet_then) {
-    std::set<std::pair<iba::guid, u8>> present;
-    const auto place = [](const discovery::subnet& s, discovery::port_ref r) {
+std::size_t new_ports(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
+                      const discovery::subnet& subnet_then) {
+    std::set<std::pair<iba::guid, u8>> known;
+    const auto place = [](const discovery::subnet& s, port_ref r) {
         return std::pair(s.nodes[r.node].info.nodeGUID, r.port);
     };
-    for (const reading& r : now.ports) present.insert(place(subnet_now, r.where));
+    for (const reading& r : then.ports) known.insert(place(subnet_then, r.where));
     return static_cast<std::size_t>(std::ranges::count_if(
-        then.ports, [&](const reading& r) { return r.valid && !present.contains(place(subnet_then, r.where)); }));
+        now.ports, [&](const reading& r) { return r.valid && !known.contains(place(subnet_now, r.where)); }));
+}
+
+std::size_t gone_ports(const discovery::subnet& now, const sweep& then, const discovery::subnet& subnet_then,
+                       const std::function<bool(const discovery::node&)>& wants) {
+    return static_cast<std::size_t>(std::ranges::count_if(then.ports, [&](const reading& r) {
+        if (!r.valid) return false;
+        const discovery::node& before = subnet_then.nodes[r.where.node];
+        const discovery::node* const after = now.find(before.info.nodeGUID);
+        if (after && has_port(*after, r.where.port)) return false;
+        return !wants || wants(after ? *after : before);
+    }));
 }
 
 sweep increases_of(const sweep& now, const sweep& before) {

@@ -121,16 +121,41 @@ TEST_CASE("the increases of a sweep replace its counters, and ports without an e
     CHECK(first[counter::portRcvErrors] == 0);
     CHECK_FALSE(first.has(counter::linkDownedCounter));
     CHECK_FALSE(grown.ports[1].valid);
-    prepare_comparison(s.now, s.before, s.about);
-    CHECK(s.about.new_ports == 1);
 }
 
-TEST_CASE("ports that only the earlier sweep read are counted") {
+TEST_CASE("a port is new if the earlier sweep does not contain it, but not if that sweep could not read it") {
     const discovery::subnet now = nodes({1, 2}), then = nodes({3, 2});
     sweep a, b;
-    a.ports = {{{0, 1}, true, {}, {}}, {{1, 1}, true, {}, {}}};
-    b.ports = {{{0, 1}, true, {}, {}}, {{1, 1}, true, {}, {}}, {{1, 2}, true, {}, {}}, {{1, 3}, false, {}, {}}};
-    CHECK(gone_ports(a, now, b, then) == 2); // port 1 of node 3, and port 2 of node 2
+    a.ports = {{{0, 1}, true, {}, {}}, {{1, 1}, true, {}, {}}, {{1, 2}, true, {}, {}}, {{1, 3}, false, {}, {}}};
+    b.ports = {{{0, 1}, true, {}, {}}, {{1, 1}, true, {}, {}}, {{1, 2}, false, {}, {}}};
+    CHECK(new_ports(a, now, b, then) == 1); // port 1 of node 1
+}
+
+TEST_CASE("a port is gone if it does not exist any more and the options select its node") {
+    discovery::subnet now = nodes({1, 2});
+    const discovery::subnet then = nodes({3, 2});
+    now.nodes[1].ports.resize(4);
+    now.nodes[1].ports[1].info.emplace();
+    sweep before;
+    before.ports = {{{0, 1}, true, {}, {}}, {{1, 1}, true, {}, {}}, {{1, 2}, true, {}, {}}, {{1, 3}, false, {}, {}}};
+    CHECK(gone_ports(now, before, then) == 2); // port 1 of node 3, and port 2 of node 2
+    const auto gone_of = [&](u64 GUID) {
+        return gone_ports(now, before, then, [&](const discovery::node& n) { return value(n.info.nodeGUID) == GUID; });
+    };
+    CHECK(gone_of(1) == 0);
+    CHECK(gone_of(2) == 1);
+    CHECK(gone_of(3) == 1);
+    now.nodes[1].ports[2].peer = {0, 1}; // the neighbor was found, although the PortInfo could not be read
+    CHECK(gone_ports(now, before, then) == 1);
+}
+
+TEST_CASE("a port of a switch exists even if its PortInfo could not be read") {
+    discovery::subnet now = nodes({2}, iba::NodeType::Switch);
+    const discovery::subnet then = nodes({2}, iba::NodeType::Switch);
+    now.nodes[0].ports.resize(3);
+    sweep before;
+    before.ports = {{{0, 1}, true, {}, {}}, {{0, 2}, true, {}, {}}, {{0, 3}, true, {}, {}}};
+    CHECK(gone_ports(now, before, then) == 1); // port 3
 }
 
 TEST_CASE("the earlier sweep is described in one line") {

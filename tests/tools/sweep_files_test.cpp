@@ -129,7 +129,8 @@ TEST_CASE("with --since, only the first sweep is compared with the file") {
     CHECK(heads == 2);
 }
 
-TEST_CASE("ports that only one of the sweeps read are new or gone, and a new port has no rate") {
+TEST_CASE(
+    "a port that the file does not contain is new and has no rate, and a port that this run excludes is not gone") {
     const directory files;
     const std::string file = files / "switches.sweeps";
     check_success(sweep(1, {"--save", file, "--type", "switch"}));
@@ -137,7 +138,7 @@ TEST_CASE("ports that only one of the sweeps read are new or gone, and a new por
     check_success(r);
     const json head = objects_of(r).at(0).at("since");
     CHECK(head.at("new_ports") == 8);
-    CHECK(head.at("gone_ports") == 24);
+    CHECK(head.at("gone_ports") == 0);
     for (const json& o : objects_of(r)) CHECK_FALSE(o.contains("changes"));
     const words rows = lines_in_order(sweep(1, {"--since", file, "--type", "ca"}).out);
     REQUIRE(rows.size() == 3 + 8);
@@ -147,6 +148,38 @@ TEST_CASE("ports that only one of the sweeps read are new or gone, and a new por
         row >> port;
         for (int column = 0; column < 6; ++column) CHECK((row >> cell && cell == "?"));
         while (row >> cell) CHECK(cell == "-"); // shares of the data rate and of the time
+    }
+}
+
+TEST_CASE("with --since, a port is gone if it no longer exists and the options select its node") {
+    const saved s;
+    const std::string cut = fabric(1) + ",cut=h-0003 HCA-1/1@0s";
+    const auto since = [&](const words& command) {
+        const process_result r = run(command + words{"--fabric", cut, "--json", "--since", s.file});
+        INFO("stderr: " << r.err);
+        const std::vector<json> all = objects_of(r);
+        REQUIRE_FALSE(all.empty());
+        return all.front().contains("since") ? all.front().at("since") : all.back().at("since");
+    };
+    const std::pair<words, int> cases[] = {
+        {{"sweep"}, 1},
+        {{"sweep", "--type", "ca"}, 1},
+        {{"sweep", "--port-state", "active"}, 1}, // the file does not contain the state
+        {{"sweep", "--type", "switch"}, 0},
+        {{"sweep", "--name", "h-0001"}, 0},
+        {{"sweep", "--exclude", "h-0003"}, 0},
+        {{"ibqueryerrors", "--skip-sl"}, 1},
+        {{"ibqueryerrors", "--skip-sl", "--ca"}, 1},
+        {{"ibqueryerrors", "--skip-sl", "--exclude", "leaf*"}, 1},
+        {{"ibqueryerrors", "--skip-sl", "--switch"}, 0},
+        {{"ibqueryerrors", "--skip-sl", "--name", "spine*"}, 0},
+        {{"ibqueryerrors", "--skip-sl", "-G", "0x0002c90300000100"}, 0},
+    };
+    for (const auto& [command, gone] : cases) {
+        CAPTURE(command);
+        const json found = since(command);
+        CHECK(found.at("gone_ports") == gone);
+        CHECK(found.at("new_ports") == 0);
     }
 }
 

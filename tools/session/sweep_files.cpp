@@ -114,7 +114,7 @@ void earlier_run::check_time(mad::duration now) const {
 }
 
 earlier_run::compared earlier_run::before(const counters::sweep& now, const discovery::subnet& subnet_now,
-                                          double unix_begin) const {
+                                          double unix_begin, const node_choice& wants) const {
     const mad::duration began = as_duration(unix_begin);
     check_time(began);
     compared made{align_to(now, subnet_now, last_.values, *last_.subnet), {}};
@@ -123,7 +123,8 @@ earlier_run::compared earlier_run::before(const counters::sweep& now, const disc
     made.about.number = last_.number;
     made.about.unix_time = comad::mad::in_seconds(last_.values.begin.time_since_epoch());
     made.about.seconds = unix_begin - made.about.unix_time;
-    made.about.gone_ports = gone_ports(now, subnet_now, last_.values, *last_.subnet);
+    made.about.new_ports = new_ports(now, subnet_now, last_.values, *last_.subnet);
+    made.about.gone_ports = gone_ports(subnet_now, last_.values, *last_.subnet, wants);
     prepare_comparison(now, made.before, made.about);
     return made;
 }

@@ -5,6 +5,7 @@
 #include <comad/counters/detail/sweep_file.hpp>
 #include <comad/mad/detail/unique_fd.hpp>
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -26,9 +27,13 @@ public:
         comad::counters::sweep before; ///< times of the clock of the other sweep
         comad::counters::earlier_sweep about;
     };
-    /// Returns the earlier sweep for a comparison with `now`. `unix_begin`: Unix time of the start of `now`.
+    /// Returns whether the options of this run select a node.
+    using node_choice = std::function<bool(const comad::discovery::node&)>;
+    /// Returns the earlier sweep for a comparison with `now`. `unix_begin`: Unix time of the start of `now`. `wants`: only ports of these
+    /// nodes can be gone.
     /// Errors: throws std::runtime_error with one line if the sweep of the file is not earlier.
-    compared before(const comad::counters::sweep& now, const comad::discovery::subnet&, double unix_begin) const;
+    compared before(const comad::counters::sweep& now, const comad::discovery::subnet&, double unix_begin,
+                    const node_choice& wants) const;
 
 private:
     void check_time(comad::mad::duration now) const;

@@ -198,7 +198,8 @@ void sweep_loop::take(counters::sweep made) {
     if (totals_.sweeps == 1) run_began_ = began;
     const double unix_begin = in_.is_virtual() ? run_began_ + seconds : began;
     std::optional<earlier_run::compared> earlier;
-    if (plan_.since && totals_.sweeps == 1) earlier = plan_.since->before(now, today, unix_begin);
+    const auto wants = [this](const discovery::node& n) { return plan_.selected.wants(n, *names_); };
+    if (plan_.since && totals_.sweeps == 1) earlier = plan_.since->before(now, today, unix_begin, wants);
     const counters::sweep* const before = earlier ? &earlier->before : before_.get();
     const counters::sweep_view view{today,
                                     *all->names,

@@ -49,8 +49,8 @@ struct earlier_sweep {
     u64 number = 0;                  ///< in the file
     double unix_time = 0;            ///< calendar time of its start, in seconds since 1970
     double seconds = 0;              ///< between the starts of both sweeps
-    std::size_t new_ports = 0;       ///< ports that only the later sweep read
-    std::size_t gone_ports = 0;      ///< ports that only the earlier sweep read
+    std::size_t new_ports = 0;       ///< ports that only the later sweep contains
+    std::size_t gone_ports = 0;      ///< ports of the earlier sweep that do not exist any more
     std::size_t cleared_ports = 0;   ///< ports with counters that were cleared
     std::size_t restarted_ports = 0; ///< ports whose counters all started again from 0
 };

@@ -163,11 +163,18 @@ private:
         if (!plan_.reads_all_ports()) return;
         const double began = calendar_time() - mad::in_seconds(in_.now() - all.swept.begin);
         std::optional<earlier_run::compared> earlier;
-        if (plan_.since) earlier = plan_.since->before(all.swept, all.found, began);
+        const auto wants = [&](const discovery::node& n) { return is_selected(n, all.found); };
+        if (plan_.since) earlier = plan_.since->before(all.swept, all.found, began, wants);
         save(all, began);
         if (!earlier) return;
         all.swept = increases_of(all.swept, earlier->before);
         all.since = std::move(earlier->about);
+    }
+
+    /// Returns whether the options that select nodes select a node, which may be of an earlier run.
+    bool is_selected(const discovery::node& n, const subnet& found) const {
+        if (only_ && n.info.nodeGUID != found.nodes[*only_].info.nodeGUID) return false;
+        return is_wanted(settings_, n) && plan_.selected.wants(n, plan_.names);
     }
 
     /// Adds a complete sweep to the file. The report must follow even if that fails: the counters may have been cleared.

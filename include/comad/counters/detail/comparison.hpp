@@ -5,6 +5,8 @@
 #include <comad/counters/formats.hpp>
 #include <comad/counters/sweep.hpp>
 
+#include <cstddef>
+#include <functional>
 #include <string>
 
 namespace comad::counters {
@@ -25,13 +27,19 @@ port_history history_of(const sample& before, const sample& after) noexcept;
 /// Prepares a comparison with a sweep of an earlier run, after align_to(). If most counters of a group (data and packets, or errors) of a
 /// port that differ are lower than before, the group was cleared. A counter of this group that is not lower has already passed its earlier
 /// value again, so its increase is unknown: this function removes the counter from `before`.
-/// Sets the numbers of ports in `about`, except gone_ports.
+/// Sets cleared_ports and restarted_ports in `about`.
 /// Precondition: `before` has the ports of `now` in the same order, and its times are not later.
 void prepare_comparison(const sweep& now, sweep& before, earlier_sweep& about);
 
-/// Returns the ports of `then` that were read and are not in `now`. Ports are identified by nodeGUID and number.
-std::size_t gone_ports(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
-                       const discovery::subnet& subnet_then);
+/// Returns the number of ports of `now` that were read and are not in `then`. A port that `then` contains but could not read is not new.
+/// Ports are identified by nodeGUID and number.
+std::size_t new_ports(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
+                      const discovery::subnet& subnet_then);
+
+/// Returns the number of ports that `then` read and that are not in the subnet `now` any more. `wants`: selects nodes, so that ports of
+/// other nodes do not count; null: all nodes. It gets the node of `now`, or of `subnet_then` if `now` does not contain the node.
+std::size_t gone_ports(const discovery::subnet& now, const sweep& then, const discovery::subnet& subnet_then,
+                       const std::function<bool(const discovery::node&)>& wants = {});
 
 /// Returns the sweep with the increases since `before` as its counters. Ports without an earlier sample are not valid. A counter whose
 /// increase is unknown was not read, according to counter_values::has(). Sums are left out, details stay.
