@@ -158,6 +158,29 @@ TEST_CASE(
     CHECK(reduced.at("counts").at("links") == 8); // 4 leaves at 2 spines
 }
 
+TEST_CASE("a link that no longer has the selected speed or state is not reported as removed") {
+    const directory files;
+    const std::string before = files / "before.cache";
+    const std::string whole = "sim:fattree2,radix=4,sm=1,time=virtual";
+    check_success(run({"--fabric", whole, "ibnetdiscover", "--subnet-cache", before}));
+    // One of the links is SDR now. ibnetdiscover and iblinkinfo do not compare speeds.
+    for (const char* command : {"ibnetdiscover", "iblinkinfo"})
+        for (const char* speed : {"EDR", "SDR"}) {
+            CAPTURE(command, speed);
+            const process_result r = run_on({command, "--diff", before, "--speed", speed});
+            check_success(r);
+            CHECK(r.out.empty());
+        }
+    const words cut{"--fabric", whole + ",cut=h-0008 HCA-1/1@0s"};
+    // Before, no port was down, so the options select a node only in the subnet of now.
+    const process_result down = run(cut + words{"iblinkinfo", "--line", "--diff", before, "--port-state", "down"});
+    check_success(down);
+    const words lines = lines_in_order(down.out);
+    REQUIRE(lines.size() == 2);
+    CHECK_THAT(lines[0], StartsWith("< ") && Contains("leaf-0004") && Contains("h-0008"));
+    CHECK_THAT(lines[1], StartsWith("> ") && Contains("leaf-0004") && Contains("Down"));
+}
+
 TEST_CASE("counters are read only from the selected ports") {
     const words counted{"--fabric", "sim:fattree2,radix=4,sm=1,time=virtual,counters=3"};
     const process_result errors = run(words{"ibqueryerrors", "--json", "--name", "spine*"} + counted);

@@ -12,6 +12,7 @@
 #include <set>
 #include <string>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace ibtool {
@@ -114,6 +115,12 @@ private:
 /// node::known == extent::links_only, so that formats show them only as neighbors. Order and routes are those of the whole subnet.
 /// `keeps_start`: nodes[0] stays nodes[0], as a neighbor if it is not selected, for formats that name the start.
 discovery::subnet reduced(const discovery::subnet&, const selected_parts&, bool keeps_start);
+/// Returns two subnets of one fabric, each reduced to the nodes and links that are selected in at least one of them, with their starts. A
+/// link that was selected before and still exists is thus in both, even if it has another speed now.
+std::pair<discovery::subnet, discovery::subnet> reduced_for_comparison(const discovery::subnet& before,
+                                                                       const selected_parts& old_parts,
+                                                                       const discovery::subnet& now,
+                                                                       const selected_parts& new_parts);
 /// Returns the subnet itself if everything is selected, else the reduced one with its start. The lines of notes() go to `notes`, if it is
 /// not null. Throws std::runtime_error with one line if the options select no node.
 discovery::subnet reduced(discovery::subnet, const subnet_selection&, const discovery::node_names&,

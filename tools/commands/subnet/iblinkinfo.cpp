@@ -209,8 +209,14 @@ public:
 
     std::string run(const subnet_place& where) {
         for (const u32 n : wanted_nodes(how_, where, was_, names_, old_links_.parts)) compare(n);
-        for (const u32 n : wanted_nodes(how_, where, is_, names_, new_links_.parts))
-            if (!was_.may_lack_nodes && !was_.find(is_.nodes[n].info.nodeGUID)) add_all(is_, n, "> ");
+        for (const u32 n : wanted_nodes(how_, where, is_, names_, new_links_.parts)) {
+            const auto before = was_.by_guid.find(is_.nodes[n].info.nodeGUID);
+            if (before == was_.by_guid.end()) {
+                if (!was_.may_lack_nodes) add_all(is_, n, "> ");
+            } else if (!old_links_.parts.node(before->second)) {
+                compare(before->second); // only the new subnet has a selected port of this node
+            }
+        }
         return std::move(text_);
     }
 

@@ -94,8 +94,8 @@ std::string difference_of(const ibnetdiscover_settings& s, const discovery::subn
         return std::ranges::find(old_parts.notes(), note) != old_parts.notes().end();
     });
     if (selected.is_all()) return discovery::topology_difference(before, now, names, s.checks, s.full);
-    return discovery::topology_difference(reduced(before, old_parts, true), reduced(now, new_parts, true), names,
-                                          s.checks, s.full);
+    const auto [part_before, part_now] = reduced_for_comparison(before, old_parts, now, new_parts);
+    return discovery::topology_difference(part_before, part_now, names, s.checks, s.full);
 }
 
 std::string text_of(const ibnetdiscover_settings& s, const discovery::subnet& subnet,
