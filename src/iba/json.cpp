@@ -15,14 +15,28 @@ using nlohmann::ordered_json;
 
 constexpr int on_one_line = -1, indented = 1;
 
+/// Converts each text in a value by valid_utf8().
+void make_texts_valid(ordered_json& value) {
+    if (value.is_string()) value = valid_utf8(value.get_ref<const std::string&>());
+    if (!value.is_structured()) return; // nlohmann's iterators visit a number, too
+    for (ordered_json& element : value) make_texts_valid(element);
+}
+
 std::string serialized(const ordered_json& value, int indent) {
     constexpr bool ascii_only = true;
-    return value.dump(indent, ' ', ascii_only, ordered_json::error_handler_t::replace);
+    using on_error = ordered_json::error_handler_t;
+    try {
+        return value.dump(indent, ' ', ascii_only, on_error::strict);
+    } catch (const ordered_json::type_error&) { // a text is not UTF-8, which is rare
+        ordered_json valid = value;
+        make_texts_valid(valid);
+        return valid.dump(indent, ' ', ascii_only, on_error::replace);
+    }
 }
 
 } // namespace
 
-ordered_json json_string(std::string_view raw) { return valid_utf8(raw); }
+ordered_json json_string(std::string_view raw) { return std::string(raw); }
 
 ordered_json json_number(double number) {
     constexpr double limit = 9007199254740992; // 2^53: smaller whole numbers are exact in a double

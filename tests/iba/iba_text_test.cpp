@@ -115,6 +115,19 @@ TEST_CASE("a JSON string equals its input if the input was valid UTF-8") {
                       "a") == "\"\\u00ffa\""); // not UTF-8
 }
 
+TEST_CASE("a JSON value keeps the bytes of a text, and each function that writes JSON converts them") {
+    const nlohmann::ordered_json name = detail::json_string("h\xff");
+    CHECK(name.get<std::string>() == "h\xff");
+    const nlohmann::ordered_json nested{{"a", {1, true, nullptr, {{"b", name}}}},
+                                        {"c", detail::json_string("\xc3\xbf")}};
+    CHECK(detail::json_compact(nested) == R"({"a":[1,true,null,{"b":"h\u00ff"}],"c":"\u00ff"})");
+    CHECK(detail::json_line(name) == "\"h\\u00ff\"\n");
+    CHECK(detail::json_document({{"a", name}}) == "{\n \"a\": \"h\\u00ff\"\n}\n");
+    std::string object = detail::json_compact({{"a", 1}});
+    detail::add_json_list(object, "names", 1, [&](std::size_t) { return name; });
+    CHECK(object == R"({"a":1,"names":["h\u00ff"]})");
+}
+
 TEST_CASE("valid_utf8 keeps valid UTF-8 and converts each other byte to a character") {
     for (const std::string& text : {""s, "plain"s, "Zürich – 節点"s, "\xf0\x9f\x96\xa7"s, "\x1b\0\x7f"s})
         CHECK(valid_utf8(text) == text);

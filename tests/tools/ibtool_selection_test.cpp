@@ -322,4 +322,23 @@ TEST_CASE("a hostile node name stays one field of CSV and is no formula for a sp
     CHECK(rows[2][3] == "'=1+1,x");
 }
 
+TEST_CASE("all tables as CSV escape bytes that are not UTF-8 as text output does") {
+    const directory files;
+    // The name of the switch ends with U+00FF, and that of the host with the byte 0xff.
+    const std::string file = files.write(
+        "odd.topo", "switchguid=0x20(20)\nSwitch 2 \"S-0000000000000020\" # \"s\xc3\xbf\" base port 0 lid 2 lmc 0\n"
+                    "[1] \"H-0000000000000010\"[1](11) # \"h\xff\" lid 1 4xEDR\n\n"
+                    "caguid=0x10\nCa 1 \"H-0000000000000010\" # \"h\xff\"\n"
+                    "[1](11) \"S-0000000000000020\"[1] # lid 1 lmc 0 \"s\xc3\xbf\" lid 2 4xEDR\n");
+    const words odd{"--fabric", "sim:" + file + ",sm=1,time=virtual,counters=3,traffic=100000,errors=1.0:20"};
+    for (const words& command :
+         {words{"ibnodes", "--csv"}, words{"iblinkinfo", "--csv"}, words{"ibqueryerrors", "-r", "--csv"},
+          words{"health", "--csv"}, words{"sweep", "--csv"}, words{"export", "--format", "csv"}}) {
+        CAPTURE(command.front());
+        const std::string text = run(command + odd).out;
+        CHECK_THAT(text, Contains("\"h\\xff\"") && Contains("\"s\xc3\xbf\""));
+        CHECK_THAT(text, !Contains("\"h\xc3\xbf\"") && !Contains("\"h\xff"));
+    }
+}
+
 } // namespace ibtool_selection_test

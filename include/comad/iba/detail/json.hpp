@@ -16,7 +16,8 @@
 
 namespace comad::iba::detail {
 
-/// Returns text from the network as a value, converted by valid_utf8().
+/// Returns text from the network as a value. It keeps its bytes, for formats other than JSON; the functions that write JSON convert it by
+/// valid_utf8().
 nlohmann::ordered_json json_string(std::string_view raw);
 /// Returns a number, without a fraction if it is whole: `5`, not `5.0`. Infinity and NaN become null.
 nlohmann::ordered_json json_number(double);
@@ -34,8 +35,8 @@ nlohmann::ordered_json json_object(const T& value, json_style style = json_style
     return json_object(info_of<T>, encode(value), nullptr, style, keys);
 }
 
-/// Returns a text: one line without line end, one line with line end, or a document with indented lines. Bytes that
-/// are not UTF-8 are replaced.
+/// Returns a text: one line without line end, one line with line end, or a document with indented lines. All texts in
+/// the value are converted by valid_utf8().
 std::string json_compact(const nlohmann::ordered_json&);
 std::string json_line(const nlohmann::ordered_json&);
 std::string json_document(const nlohmann::ordered_json&);
