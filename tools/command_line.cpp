@@ -50,7 +50,7 @@ private:
     void choose_fabric();
     void choose_ports();
     int run_action();
-    bool prints_csv() const;
+    fabric_format output_format() const;
     int explain(const CLI::RequiredError&) const;
     int explain(const CLI::ExtrasError&) const;
     /// Returns the name by which the command was called, for messages: `ibtool sweep`.
@@ -304,15 +304,16 @@ void command_line::choose_fabric() {
     options_ = fabrics_.front();
 }
 
-// Returns whether the options of the command select CSV: --csv or --format csv.
-bool command_line::prints_csv() const {
-    for (const argument& a : arguments_.all()) {
-        const auto* const flag = std::get_if<bool*>(&a.destination_);
-        const auto* const text = std::get_if<std::string*>(&a.destination_);
-        if (a.names_ == "--csv" && flag && **flag) return true;
-        if (a.names_ == "--format" && text && **text == "csv") return true;
-    }
-    return false;
+// Returns the format that the options of the command select: --json, --csv, --format json or --format csv.
+fabric_format command_line::output_format() const {
+    for (const auto& [name, format] : {std::pair("json", fabric_format::json), {"csv", fabric_format::csv}})
+        for (const argument& a : arguments_.all()) {
+            const auto* const flag = std::get_if<bool*>(&a.destination_);
+            const auto* const text = std::get_if<std::string*>(&a.destination_);
+            if (flag && **flag && a.names_ == std::string("--") + name) return format;
+            if (text && **text == name && a.names_ == "--format") return format;
+        }
+    return fabric_format::text;
 }
 
 int command_line::run_action() {
@@ -333,7 +334,7 @@ int command_line::run_action() {
                 fmt::format("{}: the file contains one subnet, and excludes several fabrics", a.all_names().front()));
     }
     if (!options_.pcap.empty()) throw usage_error("--pcap supports only one fabric");
-    return run_in_turn(fabrics_, prints_csv() ? fabric_format::csv : fabric_format::text_or_json, action_);
+    return run_in_turn(fabrics_, output_format(), action_);
 }
 
 int command_line::explain(const CLI::RequiredError& e) const {

@@ -115,6 +115,8 @@ RUNS = [
     *[(schema, "", most, LINES, PLAIN, f"{command} --all-fabrics") for schema, most, command in (
         ("nodes-1", 8, "ibhosts --json"), ("links-1", 32, "iblinkinfo --json"), ("subnet-1", 1, "ibnetdiscover --json"),
         ("errors-1", 1, "ibqueryerrors --json"), ("health-1", 1, "health --json"))],
+    *[("fabric_error-1", "", 1, LINES, "ibsim:no-such-server", f"{command} --all-fabrics") for command in (
+        "ibhosts --json", "ibnetdiscover --json", "summary --json", "export --format json")],
     ("nodes-1", "", 6, LINES, PLAIN, "ibswitches --json"),
     ("nodes-1", "", 14, LINES, PLAIN, "ibnodes --json"),
     ("subnet-1", "", 1, WHOLE, "sim:chassis.topo,sm=1,time=virtual", "ibnetdiscover --json"),

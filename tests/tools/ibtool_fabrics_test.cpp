@@ -97,6 +97,31 @@ TEST_CASE("a fabric that fails does not prevent the output of the others") {
     CHECK(lines_in_order(csv.out).front() == "fabric," + lines_in_order(of(ring, {"ibswitches", "--csv"}).out).front());
 }
 
+TEST_CASE("JSON of several fabrics has one line with the message of each fabric that fails") {
+    const words fabrics{"--fabric", "a=ibsim:no-such-server", "--fabric", ring, "--fabric", "ibsim:nor-\x1bthis"};
+    for (const words& command : {words{"ibhosts", "--json"}, words{"ibnetdiscover", "--json"},
+                                 words{"export", "--format", "json"}, words{"health", "--json"}}) {
+        CAPTURE(command.front());
+        const process_result r = run(fabrics + command);
+        CHECK(r.status == 3);
+        const words printed = lines_in_order(r.out), messages = lines_in_order(r.err);
+        REQUIRE(printed.size() == lines_in_order(of(ring, words{"--all-fabrics"} + command).out).size() + 2);
+        REQUIRE(messages.size() == 2);
+        const json first = json::parse(printed.front()), last = json::parse(printed.back());
+        CHECK(first.size() == 2);
+        CHECK(first.at("fabric") == "a");
+        CHECK(messages[0] == "ibtool: a: " + first.at("error").get<std::string>());
+        CHECK(last.at("fabric") == "ibsim:nor-\x1bthis");
+        CHECK_THAT(last.at("error").get<std::string>(), Contains("nor-\\x1bthis"));
+        for (std::size_t i = 1; i + 1 < printed.size(); ++i) CHECK_FALSE(json::parse(printed[i]).contains("error"));
+    }
+    // Other formats have no line for it, and all fabrics can fail.
+    CHECK(run(fabrics + words{"ibhosts", "--csv"}).out.find("nor-") == std::string::npos);
+    const process_result none = run({"--fabric", "ibsim:no-such-server", "--all-fabrics", "ibhosts", "--json"});
+    CHECK(none.status == 1);
+    CHECK(lines_in_order(none.out).size() == 1);
+}
+
 TEST_CASE("commands refuse several fabrics if they write one file or do not support them") {
     const directory files;
     check_failure(run(both + words{"ibnetdiscover", files / "out.topo"}), 2,

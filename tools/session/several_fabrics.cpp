@@ -4,6 +4,8 @@
 
 #include "comad.hpp"
 #include "session/stop_signals.hpp"
+#include "text/json.hpp"
+#include <comad/iba/detail/text.hpp>
 #include <comad/transports/sysfs.hpp>
 
 #include <algorithm>
@@ -24,6 +26,12 @@ std::optional<transports::end_port> local_port_of(const std::string& fabric, con
     for (const transports::end_port& port : transports::end_ports(classes))
         if (fabric == umad_place(port) || fabric == "verbs:" + port.name()) return port;
     return std::nullopt;
+}
+
+/// Prints why the fabric of the label was not read. A reader of JSON also gets it as an object, to which the label adds the fabric.
+void report_failure(fabric_format format, const std::string& why) {
+    print_message("{}", why);
+    if (format == fabric_format::json) write_output(json_line({{"error", json_string(iba::escaped(why))}}));
 }
 
 } // namespace
@@ -53,7 +61,7 @@ int run_in_turn(const std::vector<global_options>& fabrics, fabric_format format
     for (const global_options& o : fabrics) {
         const fabric_label label(name_of_fabric(o), format, is_first);
         if (code && has_stop_signal_come()) {
-            print_message("not read: a signal ended the command");
+            report_failure(format, "not read: a signal ended the command");
             code = partial;
             continue;
         }
@@ -70,7 +78,7 @@ int run_in_turn(const std::vector<global_options>& fabrics, fabric_format format
         } catch (const usage_error&) {
             throw;
         } catch (const std::runtime_error& e) {
-            print_message("{}", e.what());
+            report_failure(format, e.what());
         }
         is_first = is_first && !label.has_text();
         code = !code || *code == ended ? ended : static_cast<int>(partial);

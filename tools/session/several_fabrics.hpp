@@ -20,8 +20,8 @@ std::vector<std::string> in_order_of_use(std::vector<std::string> fabrics,
                                          const std::filesystem::path& classes = "/sys/class");
 
 /// Runs a command for each fabric, with a fabric_label. If the options record the discovered ports, skips a local port that an earlier
-/// subnet contains. An error of one fabric becomes a message, and the command continues with the next fabric. Returns the exit code: that
-/// of all fabrics if it is the same, else partial. Passes on usage_error.
+/// subnet contains. An error of one fabric becomes a message, and in JSON also an object with the members `fabric` and `error`; the command
+/// continues with the next fabric. Returns the exit code: that of all fabrics if it is the same, else partial. Passes on usage_error.
 int run_in_turn(const std::vector<global_options>& fabrics, fabric_format,
                 const std::function<int(const global_options&)>& run);
 
