@@ -51,7 +51,7 @@ Ca 1 "H-0000000000000010" # "host"
 FILES = {
     "ends.topo": ENDS,
     "baseline.json": '{"schema": "comad.bench/1", "rpc": "SubnGet", "attribute": "SMPNodeInfo", "attributeModifier": 0, '
-                     '"payloads": [""], "targets": 1, "target": "IBPath(DLID=1)", "time": "virtual", "rows": [{"window": 1, "rates": [1, 2, 3, 4, 5, 6]}]}\n',
+                     '"payloads": ["0x"], "targets": 1, "target": "IBPath(DLID=1)", "time": "virtual", "rows": [{"window": 1, "rates": [1, 2, 3, 4, 5, 6]}]}\n',
     "thresholds": "SymbolErrorCounter=5\n",
     "plan.csv": PLAN,
     "routers.topo": ROUTERS,

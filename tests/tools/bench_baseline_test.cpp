@@ -157,7 +157,7 @@ TEST_CASE("bench refuses a baseline that it cannot compare with") {
     std::ofstream(counters) << run(in_rounds("sim:single,sm=1,time=virtual", group_1 + words{"--json"})).out;
     check_success(run(in_rounds("sim:single,sm=1,time=virtual", group_1 + words{"--baseline", counters})));
     refused(in_rounds("sim:single,sm=1,time=virtual", group_2 + words{"--baseline", counters}),
-            "and data 00010001 to ");
+            "and data 0x00010001 to ");
     const words open{"bench", "--fabric", quiet_pair, "0,1", "--rate", "1000", "-c", "50", "--rounds", "6"};
     const std::string constant = d / "constant.json";
     std::ofstream(constant) << run(open + words{"--json"}).out;

@@ -253,7 +253,7 @@ TEST_CASE("bench prints all its parameters in the JSON output") {
     const json rows = all.at("rows");
     all.erase("rows");
     const std::string wanted = R"json({"schema":"comad.bench/1","complete":true,"time":"virtual","rpc":"SubnGet",
-        "attribute":"SMPPortInfo","attributeModifier":1,"payloads":[""],"targets":1,"target":"IBDRPath(drPath=0:1:)",
+        "attribute":"SMPPortInfo","attributeModifier":1,"payloads":["0x"],"targets":1,"target":"IBDRPath(drPath=0:1:)",
         "per_destination":0,"rounds":1,"duration_seconds":0.001,"count":null,"warm_up_seconds":0.0001,
         "timeout_seconds":1.0,"max_retries":7,"lowered":null,"arrivals":null,"threads":1,"baseline":null,"problems":[],
         "fabric":")json" + pair_of_hosts +
@@ -263,6 +263,13 @@ TEST_CASE("bench prints all its parameters in the JSON output") {
     CHECK(rows[0].at("window") == 2);
     CHECK(rows[0].at("replies") == 200);          // 200,000 replies per second
     CHECK(rows[0].at("confidence_95").is_null()); // one round has no spread
+}
+
+TEST_CASE("the JSON output of bench contains the data of each request of a mix as bytes") {
+    const auto r = bench(pair_of_hosts, {"2", "--mix", "PerformanceGet PortCounters portSelect=1 counterSelect=0xf0",
+                                         "--mix", "SubnGet NodeInfo", "--windows", "1", "-c", "10", "--json"});
+    check_success(r);
+    CHECK(json::parse(r.out).at("payloads") == json::array({"0x000100f0", "0x"}));
 }
 
 TEST_CASE("bench prints an adaptive window as one more row") {

@@ -29,7 +29,8 @@ struct measured_load {
 };
 
 std::string text_of(const measured_load& m) {
-    const bool has_data = std::ranges::any_of(m.payloads, [](const std::string& data) { return !data.empty(); });
+    const bool has_data =
+        std::ranges::any_of(m.payloads, [](const std::string& data) { return data.size() > 2; }); // after 0x
     return fmt::format("{} {} with attribute modifier {}{} to {} in {} time{}", m.rpc, m.attribute, m.modifier,
                        has_data ? fmt::format(" and data {}", fmt::join(m.payloads, ", ")) : "",
                        m.targets == 1 ? m.target : fmt::format("{} targets", m.targets), m.time,

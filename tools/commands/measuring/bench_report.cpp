@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <functional>
 #include <numeric>
+#include <span>
 
 namespace ibtool {
 
@@ -34,8 +35,7 @@ std::vector<std::string> payloads_of(const bench_report& r) {
     for (const load_rpc& rpc : r.what.rpcs) {
         std::size_t size = rpc.payload.size();
         while (size > 0 && rpc.payload[size - 1] == 0) --size;
-        std::string& text = all.emplace_back();
-        for (std::size_t i = 0; i < size; ++i) text += fmt::format("{:02x}", rpc.payload[i]);
+        all.push_back(fmt::format("0x{:02x}", fmt::join(std::span(rpc.payload).first(size), "")));
     }
     return all;
 }

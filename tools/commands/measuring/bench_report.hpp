@@ -53,7 +53,7 @@ rpc_names names_of_load(const bench_report&);
 std::string path_of(const bench_report&, std::size_t target);
 /// Returns `constant` or `poisson`; empty if the load is not open.
 std::string arrivals_text(const bench_report&);
-/// Returns the data of each request in hexadecimal, without trailing zeros.
+/// Returns the data of each request without trailing zeros: `0x0001`.
 std::vector<std::string> payloads_of(const bench_report&);
 /// Returns a rate as text: `1000`, `0.5`.
 std::string rate_label(double per_second);
