@@ -13,22 +13,14 @@
 #include <system_error>
 
 namespace comad::transports {
-namespace {
-
-std::string word_of(const std::filesystem::path& file) {
-    const std::string line = iba::first_line_of(file);
-    return line.substr(0, line.find_first_of(" \t"));
-}
-
-} // namespace
 
 mad::unique_fd open_issm(const end_port& port, const std::filesystem::path& sys_class,
                          const std::filesystem::path& devices) {
     std::error_code none;
     for (const auto& entry : std::filesystem::directory_iterator(sys_class / "infiniband_mad", none)) {
         const std::string name = entry.path().filename();
-        if (!name.starts_with("issm") || word_of(entry.path() / "ibdev") != port.device ||
-            word_of(entry.path() / "port") != std::to_string(port.port))
+        if (!name.starts_with("issm") || iba::first_word_of(entry.path() / "ibdev") != port.device ||
+            iba::first_word_of(entry.path() / "port") != std::to_string(port.port))
             continue;
         const std::string file = devices / name;
         // Without O_NONBLOCK, open() would wait until the other process closes the device.

@@ -3,6 +3,7 @@
 #include "../database/descriptions.hpp"
 #include <comad/discovery/compare/detail/cabling.hpp>
 #include <comad/discovery/compare/difference.hpp>
+#include <comad/discovery/database/detail/first_word.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/parse.hpp>
 
@@ -60,7 +61,7 @@ private:
     }
 
     void add_parts(const std::string& name, u32 i) {
-        if (s_.nodes[i].info.nodeType == iba::NodeType::CA) add(loose_, lower_case(name.substr(0, name.find(' '))), i);
+        if (s_.nodes[i].info.nodeType == iba::NodeType::CA) add(loose_, lower_case(first_word(name)), i);
         const auto m = parse_managed_switch(name);
         if (!m) return;
         add(loose_, lower_case(m->system), i);

@@ -2,6 +2,7 @@
 // descriptions.cpp - splits the descriptions of managed switches, and recognizes adapters that no host has named.
 #include "descriptions.hpp"
 
+#include <comad/discovery/database/detail/first_word.hpp>
 #include <comad/iba/parse.hpp>
 
 #include <fmt/format.h>
@@ -32,7 +33,7 @@ bool is_numbered(std::string_view text, std::string_view front) {
 
 /// Recognizes `MT4129 ConnectX7`. A host can be named mt4129, but then no family name of adapters follows.
 bool is_product(std::string_view name) {
-    const std::string_view first = name.substr(0, name.find(' '));
+    const std::string_view first = first_word(name);
     const std::string_view rest = iba::trimmed(name.substr(first.size()));
     constexpr std::string_view families[] = {"connect", "bluefield", "infinihost", "sinai", "arbel", "tavor"};
     return is_numbered(first, "mt") && std::ranges::any_of(families, [&](auto f) { return rest.starts_with(f); });
@@ -80,7 +81,7 @@ std::string chip_name(const managed_switch& m) {
 
 bool is_factory_name(std::string_view name) {
     const std::string lower = lower_case(iba::trimmed(name.substr(0, name.find('\0'))));
-    const std::string_view all = lower, first = all.substr(0, all.find(' '));
+    const std::string_view all = lower, first = first_word(all);
     if (all.empty() || first == "(none)" || first == "localhost" || first.starts_with("localhost.")) return true;
     if (all.find("mellanox technologies") != all.npos || all.find("nvidia technologies") != all.npos) return true;
     return is_product(all) || is_device(all);

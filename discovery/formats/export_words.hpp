@@ -16,9 +16,6 @@ inline bool is_plain_name(std::string_view name) {
     });
 }
 
-/// Returns the host name in the description of an adapter: `n1` for `n1 mlx5_0`.
-inline std::string first_word(const std::string& name) { return name.substr(0, name.find(' ')); }
-
 /// Returns the text of a width or speed; empty if it is unknown (`??`), as after reading a topology file.
 inline std::string_view if_known(std::string_view text) { return text.starts_with('?') ? std::string_view() : text; }
 

@@ -2,6 +2,7 @@
 // ibutils_topology.cpp - writes a subnet as a topology file of ibutils, with the definitions of its systems (ibdm-topo-file(1),
 // ibdm-ibnl-file(1)).
 #include "export_words.hpp"
+#include <comad/discovery/database/detail/first_word.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/formats/exports.hpp>
 
@@ -25,8 +26,8 @@ std::vector<std::string> system_names(const subnet& s, const node_names& names) 
     std::vector<std::string> all;
     std::map<std::string, unsigned> uses;
     for (const node& n : s.nodes) {
-        std::string name = names.of(n);
-        if (!n.is_switch()) name = first_word(name);
+        const std::string whole = names.of(n);
+        const std::string name(n.is_switch() ? whole : first_word(whole));
         all.push_back(is_plain_name(name) ? name : topology_id(n));
         ++uses[all.back()];
     }

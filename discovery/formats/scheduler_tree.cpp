@@ -5,6 +5,7 @@
 #include "../database/descriptions.hpp"
 #include "export_words.hpp"
 #include "levels_above_edge.hpp"
+#include <comad/discovery/database/detail/first_word.hpp>
 
 #include <fmt/format.h>
 
@@ -199,7 +200,8 @@ std::map<u32, std::set<std::string>> hosts_of_leaves(const ranked_nodes& nodes, 
     for (u32 rank = 0; rank < nodes.size(); ++rank) {
         const node& host = nodes.at(rank);
         if (host.info.nodeType != iba::NodeType::CA || is_aggregation_node(host) || nodes.is_left_out(rank)) continue;
-        const std::string &whole = nodes.name(rank), name = first_word(whole);
+        const std::string& whole = nodes.name(rank);
+        const std::string name(first_word(whole));
         const std::vector<u32> leaves = nodes.switches_at(rank);
         if (is_factory_name(whole)) unnamed.add(fmt::format("\"{}\"", whole));
         else if (leaves.empty()) {

@@ -195,6 +195,11 @@ std::string first_line_of(const std::string& name) {
     }
 }
 
+std::string first_word_of(const std::string& name) {
+    const std::string line = first_line_of(name);
+    return line.substr(0, line.find_first_of(" \t"));
+}
+
 /// The file of text_lines, with a buffer.
 struct text_lines::source {
     source(const std::string& named, std::size_t most) : name(named), longest(most), file(named), in(file.number) {}

@@ -110,6 +110,14 @@ TEST_CASE("first_line_of is limited in length and empty for files that are not r
     CHECK(iba::first_line_of("/no/such").empty());
 }
 
+TEST_CASE("first_word_of returns the first line up to a blank or tab") {
+    const directory files;
+    CHECK(iba::first_word_of(files.write("a", "mlx5_0 x\ny\n")) == "mlx5_0");
+    CHECK(iba::first_word_of(files.write("b", "1\t2\n")) == "1");
+    CHECK(iba::first_word_of(files.write("c", "one\ntwo\n")) == "one");
+    CHECK(iba::first_word_of("/no/such").empty());
+}
+
 TEST_CASE("a large file is read line by line across buffer boundaries") {
     const directory files;
     std::string text;

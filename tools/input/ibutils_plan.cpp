@@ -20,14 +20,6 @@ namespace ibtool {
 
 namespace {
 
-/// Returns the words of a line up to a comment.
-std::vector<std::string> words_of(const std::string& line) {
-    std::istringstream in(line.substr(0, line.find('#')));
-    std::vector<std::string> words;
-    for (std::string word; in >> word;) words.push_back(word);
-    return words;
-}
-
 /// Returns whether a word is the arrow of a connection: `->`, `-4x->` or `-4x-10G->`.
 bool is_arrow(std::string_view word) { return word.starts_with('-') && word.ends_with("->"); }
 bool is_connection(const std::vector<std::string>& words) { return words.size() > 1 && is_arrow(words[1]); }
@@ -43,7 +35,7 @@ public:
             ++number_;
             if (line.size() > longest_plan_line)
                 fail(fmt::format("the line is longer than {} bytes", longest_plan_line));
-            const std::vector<std::string> words = words_of(line);
+            const std::vector<std::string> words = uncommented_words(line);
             if (words.empty()) continue;
             if (is_connection(words)) take(words);
             else if (words.size() == 2 || (words.size() > 2 && words[2].starts_with("CFG:"))) system_ = words[1];
@@ -91,7 +83,7 @@ bool is_ibutils_plan(std::string_view text) {
     std::istringstream in{std::string(text.substr(0, 2 * longest_plan_line))};
     bool has_system = false;
     for (std::string line; std::getline(in, line);) {
-        const std::vector<std::string> words = words_of(line);
+        const std::vector<std::string> words = uncommented_words(line);
         if (words.empty()) continue;
         if (line.find(',') != std::string::npos) return false;
         if (is_connection(words)) return has_system;

@@ -4,16 +4,15 @@
 
 #include "comad.hpp"
 #include "input/line_file.hpp"
+#include "input/split_text.hpp"
 #include <comad/discovery/database/detail/lid_index.hpp>
 #include <comad/iba/parse.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <iterator>
 #include <optional>
 #include <span>
-#include <sstream>
 #include <string_view>
 #include <vector>
 
@@ -27,12 +26,6 @@ std::optional<u64> number_in(std::string_view word) {
 }
 
 using line_words = std::vector<std::string>;
-
-/// Returns the words of a line; `#` starts a comment.
-line_words words_in(std::string_view line) {
-    std::istringstream parts(std::string(line.substr(0, line.find('#'))));
-    return {std::istream_iterator<std::string>(parts), {}};
-}
 
 /// Returns the numbers; nullopt unless all words are numbers and there are `count` of them.
 std::optional<std::vector<u64>> numbers_in(std::span<const std::string> words, std::size_t count) {
@@ -123,7 +116,7 @@ private:
 
 void read_path_sls(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
     read_lines(file, "a node GUID, a DLID and an SL", [&](std::string_view line) {
-        const auto n = numbers_in(words_in(line), 3);
+        const auto n = numbers_in(uncommented_words(line), 3);
         if (!n || (*n)[1] > discovery::lid_index::last_unicast_lid || (*n)[2] >= discovery::virtual_lanes::sls)
             return false;
         const auto node = node_with(s, (*n)[0]);
@@ -136,7 +129,7 @@ void read_path_sls(const std::string& file, const discovery::subnet& s, discover
 void read_sl_to_vl(const std::string& file, const discovery::subnet& s, discovery::virtual_lanes& lanes) {
     sl_to_vl_reader reader(s, lanes);
     read_lines(file, "a switch GUID, two ports and 8 bytes with two VLs each",
-               [&](std::string_view line) { return reader.take(words_in(line)); });
+               [&](std::string_view line) { return reader.take(uncommented_words(line)); });
 }
 
 } // namespace ibtool

@@ -4,12 +4,20 @@
 
 #include <boost/algorithm/string.hpp>
 
+#include <iterator>
+#include <sstream>
+
 namespace ibtool {
 
 std::vector<std::string> split(std::string_view text, char separator) {
     std::vector<std::string> parts;
     boost::algorithm::split(parts, text, [separator](char c) { return c == separator; });
     return parts;
+}
+
+std::vector<std::string> uncommented_words(std::string_view line) {
+    std::istringstream words(std::string(line.substr(0, line.find('#'))));
+    return {std::istream_iterator<std::string>(words), {}};
 }
 
 std::string trimmed(std::string_view text) {

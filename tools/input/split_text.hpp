@@ -10,6 +10,9 @@ namespace ibtool {
 /// Returns the parts between separators. Their number is one more than that of the separators.
 std::vector<std::string> split(std::string_view text, char separator);
 
+/// Returns the words of a line, which white space separates. `#` starts a comment.
+std::vector<std::string> uncommented_words(std::string_view line);
+
 /// Returns the text without white space at both ends.
 std::string trimmed(std::string_view text);
 

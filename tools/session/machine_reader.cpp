@@ -27,13 +27,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string word_in(const fs::path& file) {
-    const std::string line = iba::first_line_of(file);
-    return line.substr(0, line.find_first_of(" \t"));
-}
 /// Parses a number from sysfs, decimal or 0x...
 std::optional<unsigned> number_in(const fs::path& file) {
-    const auto number = iba::parse_number(word_in(file));
+    const auto number = iba::parse_number(iba::first_word_of(file));
     if (!number || number->value > 0xffffffff) return std::nullopt;
     return static_cast<unsigned>(number->value);
 }
@@ -74,12 +70,13 @@ int error_of(const fs::path& file, bool is_umad) {
 
 device_file read_file_rights(const std::string& name, const fs::path& classes, const fs::path& files) {
     const fs::path described = classes / "infiniband_mad" / name, file = files / name;
-    device_file f{.name = name,
-                  .path = file,
-                  .port = fmt::format("{}/{}", word_in(described / "ibdev"), word_in(described / "port")),
-                  .error = error_of(file, name.starts_with("umad")),
-                  .user_owner = {},
-                  .group_owner = {}};
+    device_file f{
+        .name = name,
+        .path = file,
+        .port = fmt::format("{}/{}", iba::first_word_of(described / "ibdev"), iba::first_word_of(described / "port")),
+        .error = error_of(file, name.starts_with("umad")),
+        .user_owner = {},
+        .group_owner = {}};
     struct stat is {};
     if (::stat(file.c_str(), &is) == 0) {
         f.mode = is.st_mode & 07777;

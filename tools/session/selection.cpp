@@ -5,6 +5,7 @@
 #include "input/line_file.hpp"
 #include "input/options.hpp"
 #include "input/split_text.hpp"
+#include <comad/discovery/database/detail/first_word.hpp>
 #include <comad/discovery/database/detail/link.hpp>
 #include <comad/discovery/database/detail/node_type_names.hpp>
 #include <comad/iba/detail/text.hpp>
@@ -100,7 +101,7 @@ bool matches_name(const std::string& glob, const std::string& name) {
     const auto matches = [&](const std::string& text) {
         return ::fnmatch(glob.c_str(), text.c_str(), FNM_CASEFOLD) == 0;
     };
-    return matches(name) || matches(name.substr(0, name.find(' ')));
+    return matches(name) || matches(std::string(discovery::first_word(name)));
 }
 
 /// Returns whether this is the GUID of the node, or of one of its ports.

@@ -56,6 +56,9 @@ void require_regular_file(const std::string& name);
 /// cannot be read.
 std::string first_line_of(const std::string& name);
 
+/// Returns this line up to its first blank or tab.
+std::string first_word_of(const std::string& name);
+
 /// Reads the lines of a text file one at a time, for files that are too large for memory.
 class text_lines {
 public:
