@@ -22,12 +22,12 @@ bool has_link(const subnet& s, port_ref r) noexcept {
            discovery::data_bits_per_second(s, r) > 0;
 }
 
-/// Returns the increase of a counter per second, times `scale`.
+/// Returns the increase of a counter per second, times `scale`, if it is possible.
 std::optional<link_share> share_of(counter c, const reading& before, const reading& after, double scale) noexcept {
     const counter_change change = change_of(c, before.counters, after.counters);
     const mad::duration between = after.counters.at - before.counters.at;
     if (change.what == counter_change::state::unknown || between.count() <= 0) return std::nullopt;
-    return link_share{rate_of(c, change, between) * scale, !change.is_exact()};
+    return if_possible({rate_of(c, change, between) * scale, !change.is_exact()});
 }
 
 } // namespace

@@ -128,4 +128,36 @@ TEST_CASE("a share is unknown without a link, a tick or both readings, and a low
     CHECK(use_of(w.s, seen(5s, then, {}, {0, 0}), seen(7s, now, {}, {0, 0})) == link_use{});
 }
 
+TEST_CASE("a share above 110 percent is impossible and thus unknown, and smaller excesses are measurement errors") {
+    CHECK(if_possible({0}) == link_share{0});
+    CHECK(if_possible({1.1, true}) == link_share{1.1, true});
+    CHECK_FALSE(if_possible({1.101}));
+    CHECK_FALSE(if_possible({1e9, true}));
+    lone_switch w;
+    const auto use_after = [&](u64 words_sent, u64 words_received, u64 ticks) {
+        PortCountersExt now;
+        now.portXmitData = words_sent;
+        now.portRcvData = words_received;
+        now.portXmitWait = ticks;
+        return use_of(w.s, seen(5s, {}, u8{31}), seen(7s, now, u8{31}));
+    };
+    // The link carries 2e9 words in 2 s, and 62.5e6 ticks of 32 ns take 2 s.
+    const link_use full = use_after(2'100'000'000, 2'000'000'000, 65'000'000);
+    CHECK(full.xmit->value == Approx(1.05));
+    CHECK(full.rcv->value == Approx(1));
+    CHECK(full.congestion->value == Approx(1.04));
+    const link_use jumped = use_after(2'300'000'000, 1'000'000'000, 70'000'000);
+    CHECK_FALSE(jumped.xmit);
+    CHECK(jumped.rcv->value == Approx(0.5));
+    CHECK_FALSE(jumped.congestion);
+    // A counter that was cleared contains more than the link can have carried since the earlier reading.
+    PortCountersExt then, now;
+    then.portXmitData = ~u64{0} / 2;
+    now.portXmitData = 3'000'000'000;
+    CHECK_FALSE(use_of(w.s, seen(5s, then), seen(7s, now)).xmit);
+    // After the link became narrower, the earlier data exceed the present data rate.
+    w.link().linkWidthActive = iba::LinkWidth::w1x;
+    CHECK_FALSE(use_after(1'000'000'000, 0, 0).xmit);
+}
+
 } // namespace link_use_test

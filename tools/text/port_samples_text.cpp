@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "text/json.hpp"
+#include <comad/counters/sweep.hpp>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -66,9 +67,11 @@ double per_second(const samples_heading& h, std::size_t quantity, double count) 
 
 std::optional<double> percent_of(const samples_heading& h, std::size_t quantity, double count) {
     const pm::sampled_quantity& q = h.quantities[quantity];
-    if (is_wait(q)) return 100 * count * h.tick_seconds / h.interval_seconds();
-    if (!is_data(q) || h.data_rate <= 0) return std::nullopt;
-    return 100 * per_second(h, quantity, count) * 8 / h.data_rate;
+    std::optional<double> share;
+    if (is_wait(q)) share = count * h.tick_seconds / h.interval_seconds();
+    else if (is_data(q) && h.data_rate > 0) share = per_second(h, quantity, count) * 8 / h.data_rate;
+    if (!share || !counters::if_possible({*share})) return std::nullopt;
+    return 100 * *share;
 }
 
 // ---- single samples ------------------------------------------------------------------------------------------------

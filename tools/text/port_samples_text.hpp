@@ -37,7 +37,7 @@ struct sample_counts {
 /// Returns the rate of a count per second: for data in bytes.
 double per_second(const samples_heading&, std::size_t quantity, double count);
 /// Returns data as a share of the link's data rate, or PortXmitWait as a share of the time, in percent. nullopt for packets and unknown
-/// quantities, and if the data rate is unknown.
+/// quantities, if the data rate is unknown, and if the share is not possible (counters::if_possible()).
 std::optional<double> percent_of(const samples_heading&, std::size_t quantity, double count);
 
 /// Samples that were taken within one window: sums and peaks.

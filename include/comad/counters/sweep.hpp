@@ -46,14 +46,23 @@ struct reading {
 /// Precondition: the reading is from this subnet.
 std::optional<double> tick_seconds(const discovery::subnet&, const reading&) noexcept;
 
-/// A share: 0.25 is 25 %. The two clocks that it depends on are not exact, so it can be slightly larger than 1.
+/// The largest share that measurement errors explain: a reading can be dated some milliseconds late, and a tick is a rounded number of bytes.
+inline constexpr double largest_share = 1.1;
+
+/// A share: 0.25 is 25 %. Measurement errors can make it larger than 1, up to largest_share.
 struct link_share {
     double value = 0;
     bool is_lower_bound = false; ///< a counter is saturated, or was cleared between the sweeps
     friend bool operator==(const link_share&, const link_share&) = default;
 };
 
-/// The use of a link between two sweeps.
+/// Returns the share, or nullopt if no link can have it, as it is larger than largest_share: the counter jumped, for example in a restart
+/// that the counters do not show, or the link was faster before.
+constexpr std::optional<link_share> if_possible(const link_share& share) noexcept {
+    return share.value <= largest_share ? std::optional(share) : std::nullopt;
+}
+
+/// The use of a link between two sweeps. A share that is not possible is nullopt, too.
 struct link_use {
     /// Bytes sent and received per second, as shares of the data rate of the link; nullopt: there is no link.
     std::optional<link_share> xmit, rcv;
