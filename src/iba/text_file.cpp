@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // text_file.cpp - opens files without blocking, waits for pipes so that a signal can end the wait, and limits what it
 // reads.
+#include <comad/iba/detail/blocked_signals.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
@@ -9,7 +10,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cerrno>
-#include <csignal>
 #include <cstdint>
 #include <cstring>
 #include <fcntl.h>
@@ -51,24 +51,15 @@ struct open_file {
 /// Blocks signals except in await_input(). Otherwise a signal between two waits would not end the second one.
 class held_signals {
 public:
-    held_signals() noexcept {
-        sigset_t every_signal;
-        ::sigfillset(&every_signal);
-        ::pthread_sigmask(SIG_BLOCK, &every_signal, &before_);
-    }
-    ~held_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    held_signals(const held_signals&) = delete;
-    held_signals& operator=(const held_signals&) = delete;
-
     void await_input(int descriptor) const {
         pollfd source{descriptor, POLLIN, 0};
-        if (!waits_end && ::ppoll(&source, 1, nullptr, &before_) >= 0) return;
+        if (!waits_end && signals_.poll(&source, 1, nullptr) >= 0) return;
         throw std::runtime_error(waits_end || errno == EINTR ? "a signal arrived before the end of the input"
                                                              : reason());
     }
 
 private:
-    sigset_t before_;
+    comad::iba::blocked_signals signals_;
 };
 
 /// Reads an open file in parts.

@@ -2,11 +2,12 @@
 // queued_writer.cpp - writes immediately what a pipe accepts, and the rest in a thread.
 #include "input/queued_writer.hpp"
 
+#include <comad/iba/detail/blocked_signals.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
 #include <condition_variable>
-#include <csignal>
 #include <deque>
 #include <fcntl.h>
 #include <mutex>
@@ -165,10 +166,8 @@ queued_writer::outcome queued_writer::write(std::string_view text, std::uint64_t
         s.queue.push_back({std::string(text), count});
         s.queued += text.size();
         if (!std::exchange(s.has_thread, true)) {
-            sigset_t all, before;
-            ::sigfillset(&all); // the thread with the event loop handles signals
-            ::pthread_sigmask(SIG_BLOCK, &all, &before);
             try {
+                const comad::iba::blocked_signals of_the_thread; // the thread with the event loop handles signals
                 std::thread([kept = state_] { kept->run(std::unique_lock(kept->mutex)); }).detach();
             } catch (const std::system_error&) { // no more threads are available: nothing is written
                 s.has_thread = false;
@@ -176,7 +175,6 @@ queued_writer::outcome queued_writer::write(std::string_view text, std::uint64_t
                 s.queued -= text.size();
                 s.queue.pop_back();
             }
-            ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
             if (!s.has_thread) return outcome::failed;
         }
         s.changed.notify_all();

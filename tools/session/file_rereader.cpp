@@ -2,11 +2,11 @@
 // file_rereader.cpp - starts a thread for each rereading, and posts its results to the event loop.
 #include "session/file_rereader.hpp"
 
+#include <comad/iba/detail/blocked_signals.hpp>
 #include <comad/iba/detail/text_file.hpp>
 
 #include <boost/asio/post.hpp>
 
-#include <csignal>
 #include <exception>
 #include <mutex>
 #include <system_error>
@@ -75,16 +75,13 @@ bool file_rereader::start(rereadings files, std::function<void(const std::vector
             done(values->problems);
         });
     };
-    sigset_t all, before;
-    ::sigfillset(&all); // signals must go to the thread of the event loop
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);
     bool is_started = true;
     try {
+        const comad::iba::blocked_signals of_the_thread; // signals must go to the thread of the event loop
         std::thread(std::move(read)).detach();
     } catch (const std::system_error&) {
         is_started = false;
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (!is_started) {
         state_->is_reading = false;
         done({"cannot start a thread to read the files"});

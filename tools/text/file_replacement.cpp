@@ -6,6 +6,7 @@
 #include "comad.hpp"
 #include "text/output.hpp"
 #include "text/waiting_write.hpp"
+#include <comad/iba/detail/blocked_signals.hpp>
 #include <comad/iba/detail/text.hpp>
 #include <comad/mad/detail/unique_fd.hpp>
 
@@ -13,7 +14,6 @@
 
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <cstring>
 #include <fcntl.h>
 #include <linux/magic.h>
@@ -34,22 +34,6 @@ namespace {
 [[noreturn]] void refuse(const std::string& file, std::string_view why, std::string_view consequence = {}) {
     throw std::runtime_error(fmt::format("cannot write '{}': {}{}", iba::escaped(file), why, consequence));
 }
-
-/// Blocks signals during its lifetime: a signal that ended the program would leave a temporary file in the directory.
-class signals_later {
-public:
-    signals_later() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_BLOCK, &all, &before_);
-    }
-    ~signals_later() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-    signals_later(const signals_later&) = delete;
-    signals_later& operator=(const signals_later&) = delete;
-
-private:
-    sigset_t before_;
-};
 
 std::string directory_of(const std::string& file) {
     const std::size_t slash = file.rfind('/');
@@ -114,7 +98,7 @@ enum class replacement { done, not_possible };
 /// Returns `not_possible` and sets errno if the file exists, but the directory is not writable or the name is a mount point.
 replacement replace(std::string_view text, const std::string& shown, const std::string& name, const struct stat* old,
                     std::optional<mode_t> mode) {
-    const signals_later until_done;
+    const iba::blocked_signals until_done; // a signal that ended the program would leave the temporary file
     const std::string directory = directory_of(name);
     const std::string_view consequence = old ? "; the old file is unchanged" : "";
     const auto is_refusal = [&] { return old && (errno == EACCES || errno == EPERM || errno == EBUSY); };
@@ -168,9 +152,7 @@ written_place place_of(std::string name) {
 /// Opens a file that cannot be replaced. For a FIFO, waits for a reader until a signal arrives.
 unique_fd open_to_write(const std::string& file) {
     constexpr mode_t by_umask = 0666;
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    const iba::blocked_signals signals;
     unique_fd opened;
     int error = 0;
     for (bool waits = true; waits;) {
@@ -179,12 +161,11 @@ unique_fd open_to_write(const std::string& file) {
         struct stat found {};
         waits = error == ENXIO && ::stat(file.c_str(), &found) == 0 && S_ISFIFO(found.st_mode);
         constexpr timespec pause{0, 20'000'000};
-        if (waits && ::ppoll(nullptr, 0, &pause, &before) < 0) {
+        if (waits && signals.poll(nullptr, 0, &pause) < 0) {
             error = errno;
             waits = false;
         }
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     if (error == EINTR) refuse(file, "interrupted by a signal before a reader opened it");
     if (error != 0) refuse(file, std::strerror(error));
     return opened;

@@ -2,10 +2,11 @@
 // waiting_write.cpp - writes text, and calls ppoll() before each write().
 #include "text/waiting_write.hpp"
 
+#include <comad/iba/detail/blocked_signals.hpp>
+
 #include <algorithm>
 #include <cerrno>
 #include <climits>
-#include <csignal>
 #include <poll.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -15,13 +16,11 @@ namespace ibtool {
 int write_waiting(int to, std::string_view text) noexcept {
     struct stat about {};
     const bool is_regular = ::fstat(to, &about) == 0 && S_ISREG(about.st_mode);
-    sigset_t all, before;
-    ::sigfillset(&all);
-    ::pthread_sigmask(SIG_BLOCK, &all, &before);
+    const comad::iba::blocked_signals signals;
     int error = 0;
     while (!text.empty() && error == 0) {
         pollfd taker{to, POLLOUT, 0};
-        if (!is_regular && ::ppoll(&taker, 1, nullptr, &before) < 0) {
+        if (!is_regular && signals.poll(&taker, 1, nullptr) < 0) {
             error = errno;
             break;
         }
@@ -31,7 +30,6 @@ int write_waiting(int to, std::string_view text) noexcept {
         if (written >= 0) text.remove_prefix(static_cast<std::size_t>(written));
         else if (errno != EINTR && errno != EAGAIN) error = errno;
     }
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return error;
 }
 
