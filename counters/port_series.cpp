@@ -106,7 +106,7 @@ constexpr port_series error(port_series s) {
 constexpr port_series families[] = {
     gauge("infiniband_port_xmit_utilization_ratio", "Bytes sent since the last sweep, as a share of the data rate: 0 to 1.", use_text<&link_use::xmit>),
     gauge("infiniband_port_rcv_utilization_ratio", "Bytes received since the last sweep, as a share of the data rate: 0 to 1.", use_text<&link_use::rcv>),
-    gauge("infiniband_port_congestion_ratio", "Time with data to send but no credits since the last sweep, as a share: 0 to 1.", use_text<&link_use::congestion>),
+    gauge("infiniband_port_congestion_ratio", "Time with data to send but none sent since the last sweep, as a share: 0 to 1.", use_text<&link_use::congestion>),
     gauge("infiniband_port_xmit_wait_tick_seconds", "Length of a tick of infiniband_port_xmit_wait_ticks_total, in seconds.", tick_text),
     gauge("infiniband_port_fec_mode_id", "Error correction of the link: 0 none, 1 FireCode, 2 RS, 3 LowLatencyRS, 4 RS2 (FECModeActive).", fec_text),
     error(counter_of<1, &PortRcvErrorDetails::portLocalPhysicalErrors>("infiniband_port_local_physical_errors_total", "Packets received with physical errors (portLocalPhysicalErrors).")),
@@ -126,7 +126,7 @@ constexpr port_series families[] = {
     by_vl<1, &PortVLOpPackets::portVLOpPackets>("infiniband_port_vl_op_packets_total", "Packets received with OpCode 0, by virtual lane (portVLOpPackets)."),
     by_vl<bytes_of_kilobyte, &PortVLOpData::portVLOpData>("infiniband_port_vl_op_data_bytes_total", "Bytes received with OpCode 0, by virtual lane (portVLOpData)."),
     error(by_vl<1, &PortVLXmitFlowCtlUpdateErrors::portVLXmitFlowCtlUpdateErrors>("infiniband_port_vl_xmit_flow_ctl_update_errors_total", "Flow control updates that were late, by virtual lane (portVLXmitFlowCtlUpdateErrors).")),
-    by_vl<1, &PortVLXmitWaitCounters::portVLXmitWait>("infiniband_port_vl_xmit_wait_ticks_total", "Ticks with data to send but no credits, by virtual lane (portVLXmitWait)."),
+    by_vl<1, &PortVLXmitWaitCounters::portVLXmitWait>("infiniband_port_vl_xmit_wait_ticks_total", "Ticks with data to send but none sent, by virtual lane (portVLXmitWait)."),
     error(by_vl<1, &SwPortVLCongestion::swPortVLCongestion>("infiniband_port_vl_congestion_discards_total", "Packets that a switch discarded because of congestion, by virtual lane (swPortVLCongestion).")),
     by_sl<bytes_of_word, &PortXmitDataSL::portXmitDataSL>("infiniband_port_sl_xmit_data_bytes_total", "Bytes sent, by service level (portXmitDataSL)."),
     by_sl<bytes_of_word, &PortRcvDataSL::portRcvDataSL>("infiniband_port_sl_rcv_data_bytes_total", "Bytes received, by service level (portRcvDataSL)."),

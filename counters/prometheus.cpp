@@ -50,7 +50,7 @@ constexpr std::array<series_name, counter_count> counter_series{{
     {"infiniband_port_local_link_integrity_errors_total", "Times that local physical errors exceeded the threshold (localLinkIntegrityErrors)."},
     {"infiniband_port_excessive_buffer_overrun_errors_total", "Times that buffer overruns exceeded the threshold (excessiveBufferOverrunErrors)."},
     {"infiniband_port_vl15_dropped_total", "Subnet management packets dropped for lack of buffers (VL15Dropped)."},
-    {"infiniband_port_xmit_wait_ticks_total", "Ticks with data to send but no credits (portXmitWait)."},
+    {"infiniband_port_xmit_wait_ticks_total", "Ticks with data to send but none sent (portXmitWait)."},
     {"infiniband_port_qp1_dropped_total", "Packets to queue pair 1 dropped for lack of buffers (QP1Dropped)."},
 }};
 // clang-format on

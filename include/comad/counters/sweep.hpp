@@ -66,7 +66,7 @@ constexpr std::optional<link_share> if_possible(const link_share& share) noexcep
 struct link_use {
     /// Bytes sent and received per second, as shares of the data rate of the link; nullopt: there is no link.
     std::optional<link_share> xmit, rcv;
-    /// Share of the time in which the port had data to send but no credits (portXmitWait times the length of a tick); nullopt: the tick
+    /// Share of the time in which the port had data to send but sent none (portXmitWait times the length of a tick); nullopt: the tick
     /// is not known, or there is no link.
     std::optional<link_share> congestion;
     friend bool operator==(const link_use&, const link_use&) = default;

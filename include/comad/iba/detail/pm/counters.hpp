@@ -36,7 +36,7 @@ struct PortCounters {
     u32 portRcvData = 0;  ///< 4-byte words
     u32 portXmitPkts = 0;
     u32 portRcvPkts = 0;
-    u32 portXmitWait = 0; ///< ticks during which there were packets to send, and no credits
+    u32 portXmitWait = 0; ///< ticks during which there were packets to send, but none was sent
 
     friend bool operator==(const PortCounters&, const PortCounters&) = default;
 };
@@ -68,7 +68,7 @@ struct PortCountersExt {
     u64 localLinkIntegrityErrors = 0;
     u64 excessiveBufferOverrunErrors = 0;
     u64 VL15Dropped = 0;
-    u64 portXmitWait = 0; ///< ticks during which there were packets to send, and no credits
+    u64 portXmitWait = 0; ///< ticks during which there were packets to send, but none was sent
     u64 QP1Dropped = 0;
 
     friend bool operator==(const PortCountersExt&, const PortCountersExt&) = default;

@@ -43,7 +43,7 @@ struct PortVLXmitFlowCtlUpdateErrors {
     friend bool operator==(const PortVLXmitFlowCtlUpdateErrors&, const PortVLXmitFlowCtlUpdateErrors&) = default;
 };
 
-/// Ticks during which a virtual lane had packets to send, and no credits.
+/// Ticks during which a virtual lane had packets to send, but sent none.
 struct PortVLXmitWaitCounters {
     u8 reserved_0 = 0;
     u8 portSelect = 0;     ///< port number; 255: all ports, if ClassPortInfo allows that
