@@ -225,11 +225,15 @@ TEST_CASE("each missed period is counted once") {
     every.done();
     CHECK(every.next() == start + 10s);
     // In time: the next period has not started.
-    CHECK(every.skip_started(start + 3s) == 0);
+    CHECK(every.skip_over(start + 3s) == 0);
     CHECK(every.next() == start + 10s);
-    // The second period took until 31 s, so the third and the fourth period have started already.
+    // Late: the action of the second period took until 29 s, so that of the third period is due immediately.
     every.done();
-    CHECK(every.skip_started(start + 31s) == 2);
+    CHECK(every.skip_over(start + 29s) == 0);
+    CHECK(every.next() == start + 20s);
+    // The third one took until 41 s: the fourth period has ended, and the action of the fifth one is due immediately.
+    every.done();
+    CHECK(every.skip_over(start + 41s) == 1);
     CHECK(every.next() == start + 40s);
     // The device was lost until 75 s. The fifth to the seventh period are missed, and the eighth continues.
     CHECK(every.skip_over(start + 75s) == 3);

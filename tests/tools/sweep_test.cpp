@@ -109,6 +109,23 @@ TEST_CASE("sweeps run at the requested interval and report the changes since the
     CHECK(changed > 0);
 }
 
+TEST_CASE("a sweep that is late starts when the previous one ends, and periods without a sweep are skipped") {
+    const process_result r =
+        sweep({"--every", "7ms", "--count", "4", "--json"}, "sim:fattree2,radix=4,sm=1,latency=1ms,time=virtual");
+    CHECK(r.status == 3);
+    CHECK_THAT(r.err, Contains("a sweep took longer than its period: "));
+    double ends = 0;
+    int sweeps = 0;
+    for (const json& o : objects_of(r)) {
+        if (!o.contains("schema")) continue;
+        const double start = o.at("seconds");
+        if (sweeps++) CHECK(start == Approx(ends).margin(1e-6));
+        ends = start + o.at("duration_seconds").get<double>();
+        CHECK(ends > start + 0.007);
+    }
+    CHECK(sweeps == 4);
+}
+
 TEST_CASE("sweep reads only the requested counters and prints them in the requested order") {
     for (const json& port : ports_of(sweep({"--json", "--type", "switch"})))
         CHECK_THAT(port.at("description").get<std::string>(), StartsWith("leaf") || StartsWith("spine"));

@@ -246,7 +246,7 @@ void sweep_loop::report_missing(const std::vector<discovery::failure>& missing, 
 coro::task<bool> sweep_loop::wait_for_next() {
     if (plan_.on_request) co_return co_await wait_for_request();
     if (!periods_) co_return true;
-    const u64 skipped = periods_->skip_started(in_.now());
+    const u64 skipped = periods_->skip_over(in_.now());
     if (skipped > 0) {
         is_complete_ = false;
         totals_.skipped += skipped;

@@ -101,7 +101,6 @@ public:
 
     /// Continues after the device was opened again. Returns the number of missed samples.
     u64 resume() {
-        is_resumed_ = has_started_;
         const u64 missed = has_started_ ? periods_.skip_over(in_.now()) : 0;
         if (missed) is_complete_ = false;
         return missed;
@@ -188,8 +187,7 @@ private:
 
     /// Waits until the next sample is due. Returns false if a signal arrived or the device was disconnected.
     coro::task<bool> wait_for_next() {
-        // After a disconnection, the sample of the current period is still taken.
-        const u64 skipped = std::exchange(is_resumed_, false) ? 0 : periods_.skip_started(in_.now());
+        const u64 skipped = periods_.skip_over(in_.now());
         if (skipped > 0) {
             print_message("a reading took longer than the interval; skipped {} reading{}", skipped,
                           skipped == 1 ? "" : "s");
@@ -287,8 +285,7 @@ private:
     std::vector<group_change_totals> group_totals_;
     u64 requested_samples_ = 0, polls_ = 0; // after the first sample; polls_: samples with a reply
     bool has_started_ = false;
-    bool is_found_ = false;   // since the device was opened
-    bool is_resumed_ = false; // after a disconnection, until the next sample
+    bool is_found_ = false; // since the device was opened
     bool is_complete_ = true;
 };
 

@@ -26,19 +26,16 @@ public:
     /// Returns the start of the next period that is neither done nor skipped.
     time_point next() const noexcept { return begin_ + next_ * length_; }
 
-    /// Skips the periods that have started already. Returns their number.
-    u64 skip_started(time_point now) noexcept { return skip_to((now - begin_) / length_ + 1); }
-    /// Skips the periods that have ended already. Returns their number.
-    u64 skip_over(time_point now) noexcept { return skip_to((now - begin_) / length_); }
-
-private:
-    using number = std::chrono::nanoseconds::rep;
-    u64 skip_to(number index) noexcept {
-        const number skipped = std::max(number{0}, index - next_);
+    /// Skips the periods that have ended already. Returns their number. The action of a period that has started, but not
+    /// ended, is late and still due.
+    u64 skip_over(time_point now) noexcept {
+        const number skipped = std::max(number{0}, (now - begin_) / length_ - next_);
         next_ += skipped;
         return static_cast<u64>(skipped);
     }
 
+private:
+    using number = std::chrono::nanoseconds::rep;
     std::chrono::nanoseconds length_;
     time_point begin_{};
     number next_ = 0;
