@@ -110,7 +110,8 @@ TEST_CASE("an exporter's memory and descriptors do not grow during a day of swee
     CHECK(reported.size() >= 4);   // number of distinct causes
     INFO("bytes in use: " << most_bytes[0] << ' ' << most_bytes[1] << ' ' << most_bytes[2] << ' ' << most_bytes[3]);
     CHECK(most_bytes[3] <= most_bytes[1] + 20'000); // none of the 1,440 sweeps in between leaked 14 bytes
-    CHECK(most_open[3] <= most_open[0]);
+    // The thread of the server may not have closed the connections of the last clients yet.
+    CHECK(most_open[3] <= most_open[0] + 8);
     clients.reset();
 }
 

@@ -155,6 +155,23 @@ TEST_CASE("a client gets the page that is published during its request, and othe
     CHECK(other.get("/metrics").body == "newer\n");
 }
 
+TEST_CASE("the exporter serves clients while the thread of the sweeps is busy") {
+    running_exporter e;
+    e.publish("a 1\n");
+    std::promise<void> started, served;
+    const auto busy = std::async(std::launch::async, [&] {
+        e.in_its_thread([&](ibtool::exporter&) {
+            started.set_value();
+            served.get_future().wait();
+        });
+    });
+    started.get_future().wait();
+    http_client client(e.port());
+    CHECK(client.get("/metrics").body == "a 1\n");
+    CHECK(client.get("/health").status == 200);
+    served.set_value();
+}
+
 TEST_CASE("a page of several fabrics contains the known data, and health reports each fabric and the worst state") {
     running_exporter e({"127.0.0.1:0", 1h, {}, {}, {"umad:a/1", "umad:b\x1b/1"}});
     http_client client(e.port());

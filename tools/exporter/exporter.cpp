@@ -4,6 +4,7 @@
 
 #include "comad.hpp"
 #include "exporter/authorization.hpp"
+#include "exporter/background_thread.hpp"
 #include "exporter/gzip.hpp"
 #include "text/json.hpp"
 #include <comad/iba/detail/text.hpp>
@@ -11,14 +12,14 @@
 
 #include <boost/asio/as_tuple.hpp>
 #include <boost/asio/co_spawn.hpp>
+#include <boost/asio/post.hpp>
 #include <boost/asio/steady_timer.hpp>
-#include <boost/asio/thread_pool.hpp>
 #include <boost/asio/use_awaitable.hpp>
 
 #include <algorithm>
 #include <atomic>
-#include <csignal>
 #include <deque>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,29 +41,6 @@ constexpr std::size_t most_kept = 4;
 /// The texts of one page that connections still send.
 struct sent_texts {
     std::weak_ptr<const std::string> texts[2]; // [0]: plain, [1]: compressed
-};
-
-/// A thread that generates the texts of pages, one after the other. Signals go to the thread of the event loop.
-class text_thread {
-public:
-    text_thread() {
-        sigset_t all, before;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_BLOCK, &all, &before);
-        pool_.emplace(1);
-        ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    }
-    asio::thread_pool::executor_type executor() { return pool_->get_executor(); }
-    bool is_over() const noexcept { return is_over_; }
-    /// Ends the generation of a text after its next piece, and then the thread.
-    void end() {
-        is_over_ = true;
-        pool_->join();
-    }
-
-private:
-    std::atomic<bool> is_over_ = false;
-    std::optional<asio::thread_pool> pool_;
 };
 
 /// Keeps the memory of one large text for reuse. Without it, each page of a very large fabric would get new memory from the kernel, and that
@@ -134,16 +112,22 @@ void add_state(nlohmann::ordered_json& to, const fabric_state& f) {
 
 } // namespace
 
-/// The pages, and the coroutines that wait for them.
+/// The pages, and the coroutines that wait for them. Only the thread of the server uses them, apart from the members that say otherwise.
 struct exporter::pages : std::enable_shared_from_this<pages> {
-    pages(asio::any_io_executor e, options o) : executor(std::move(e)), given(std::move(o)) {
-        for (const std::string& name : given.fabrics) fabrics.push_back({name});
+    pages(asio::any_io_executor of_server, asio::any_io_executor of_owner, const options& o)
+        : executor(std::move(of_server)), owner(std::move(of_owner)), oldest(o.oldest),
+          authorizations(o.authorizations) {
+        for (const std::string& name : o.fabrics) fabrics.push_back({name});
     }
+
+    void set_page(page_text);
+    void note_sweep(nlohmann::ordered_json state, bool most_missing, std::size_t fabric);
+    void end();
 
     asio::awaitable<http_reply> reply_to(const http_request&);
     asio::awaitable<http_reply> metrics(bool takes_gzip);
     asio::awaitable<std::shared_ptr<page>> page_for_scrape();
-    asio::awaitable<void> await_sweeps();
+    void request_sweep(std::size_t fabric) const;
     asio::awaitable<shared_text> text_of(std::shared_ptr<page>, bool zipped);
     asio::awaitable<void> make(std::shared_ptr<page>, bool zipped);
     asio::awaitable<shared_text> make_text(page_text source, bool zipped, std::size_t plain_size);
@@ -156,9 +140,14 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
         for (asio::steady_timer* t : waiting) t->cancel();
     }
 
-    asio::any_io_executor executor;
-    text_thread texts;
-    options given;
+    asio::any_io_executor executor, owner; // that of the server, and that of the owner of the exporter
+    std::chrono::nanoseconds oldest;
+    std::vector<std::string> authorizations;
+    std::weak_ptr<const sweep_request> on_scrape; // used in the thread of the owner
+    bool sweeps_on_scrape = false;
+    std::unique_ptr<http_server> server;
+    background_thread texts;           // generates one text after the other
+    std::atomic<bool> is_over = false; // any thread; ends the generation of a text after its next piece
     std::vector<fabric_state> fabrics;
     std::shared_ptr<page> newest;
     std::shared_ptr<page> being_made[2]; // [0]: plain, [1]: compressed; at most one of each at a time
@@ -168,63 +157,106 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     std::set<asio::steady_timer*> waiting;        // scrapes that wait for a page or for a sweep
 };
 
-exporter::exporter(asio::any_io_executor executor, options o) {
-    const std::string where = o.where;
-    pages_ = std::make_shared<pages>(executor, std::move(o));
-    server_ = std::make_unique<http_server>(executor, where,
-                                            [pages = pages_](const http_request& r) { return pages->reply_to(r); });
+exporter::exporter(asio::any_io_executor executor, options o)
+    : on_scrape_(std::make_shared<const sweep_request>(std::move(o.on_scrape))),
+      pages_(std::make_shared<pages>(server_thread_.executor(), std::move(executor), o)) {
+    pages_->on_scrape = on_scrape_;
+    pages_->sweeps_on_scrape = static_cast<bool>(*on_scrape_);
+    pages_->server = std::make_unique<http_server>(
+        server_thread_.executor(), o.where, [p = pages_.get()](const http_request& r) { return p->reply_to(r); });
+    address_ = pages_->server->address();
 }
 
 exporter::~exporter() {
-    pages_->given.on_scrape = nullptr; // the owner of the callback is being destroyed, too
-    pages_->newest = nullptr;
-    pages_->texts.end();
+    on_scrape_ = nullptr;                            // the owner of the callback is being destroyed, too
+    in_server_thread_now([](pages& p) { p.end(); }); // no text is begun after that
+    pages_->texts.join();
+    server_thread_.join();
 }
 
-void exporter::set_page(page_text text) {
-    if (pages_->newest && !pages_->newest->made[0]) pages_->memory->drop(); // no client has requested the text
-    pages_->newest = std::make_shared<page>(page{std::move(text)});
-    pages_->kept.push_back(pages_->newest->sent);
-    if (pages_->kept.size() > most_kept * pages_->fabrics.size()) {
-        for (const auto& text_sent : pages_->kept.front()->texts)
-            if (const shared_text old = text_sent.lock()) server_->drop(old.get());
-        pages_->kept.pop_front();
-    }
+template <class F> void exporter::in_server_thread(F&& f) {
+    asio::post(server_thread_.executor(), [p = pages_, call = std::forward<F>(f)]() mutable { call(*p); });
 }
 
-void exporter::replace_page(page_text text) {
-    if (!pages_->newest) return;
-    set_page(std::move(text));
-    pages_->note_change();
+/// As in_server_thread(), but waits until the call has returned.
+template <class F> void exporter::in_server_thread_now(F&& f) {
+    std::promise<void> done;
+    in_server_thread([&](pages& p) {
+        f(p);
+        done.set_value();
+    });
+    done.get_future().wait();
 }
 
 void exporter::publish(page_text text, nlohmann::ordered_json state, bool most_missing, std::size_t fabric) {
-    set_page(std::move(text));
-    fabric_state& f = pages_->fabrics.at(fabric);
+    in_server_thread([text = std::move(text), state = std::move(state), most_missing, fabric](pages& p) mutable {
+        p.set_page(std::move(text));
+        p.note_sweep(std::move(state), most_missing, fabric);
+    });
+}
+
+void exporter::replace_page(page_text text) {
+    in_server_thread([text = std::move(text)](pages& p) mutable {
+        if (!p.newest) return;
+        p.set_page(std::move(text));
+        p.note_change();
+    });
+}
+
+void exporter::note_lost(std::string why, std::size_t fabric) {
+    in_server_thread([why = std::move(why), fabric](pages& p) mutable {
+        fabric_state& f = p.fabrics.at(fabric);
+        if (f.lost.empty()) f.lost_since = clock::now();
+        f.lost = std::move(why);
+        p.note_change();
+    });
+}
+
+void exporter::note_back(std::size_t fabric) {
+    in_server_thread([fabric](pages& p) { p.fabrics.at(fabric).lost.clear(); });
+}
+
+void exporter::set_authorizations(std::vector<std::string> all) {
+    in_server_thread([all = std::move(all)](pages& p) mutable { p.authorizations = std::move(all); });
+}
+
+std::size_t exporter::waiting() {
+    std::size_t count = 0;
+    in_server_thread_now([&count](const pages& p) { count = p.waiting.size(); });
+    return count;
+}
+
+void exporter::pages::set_page(page_text text) {
+    if (newest && !newest->made[0]) memory->drop(); // no client has requested the text
+    newest = std::make_shared<page>(page{std::move(text)});
+    kept.push_back(newest->sent);
+    if (kept.size() > most_kept * fabrics.size()) {
+        for (const auto& text_sent : kept.front()->texts)
+            if (const shared_text old = text_sent.lock()) server->drop(old.get());
+        kept.pop_front();
+    }
+}
+
+void exporter::pages::note_sweep(nlohmann::ordered_json state, bool most_missing, std::size_t fabric) {
+    fabric_state& f = fabrics.at(fabric);
     f.state = std::move(state);
     f.most_missing = most_missing;
     f.published_at = clock::now();
     ++f.published;
-    pages_->note_change();
+    note_change();
 }
 
-void exporter::note_lost(std::string why, std::size_t fabric) {
-    fabric_state& f = pages_->fabrics.at(fabric);
-    if (f.lost.empty()) f.lost_since = clock::now();
-    f.lost = std::move(why);
-    pages_->note_change();
+/// Closes all connections and ends all coroutines.
+void exporter::pages::end() {
+    is_over = true;
+    server = nullptr;
+    note_change();
 }
-
-void exporter::note_back(std::size_t fabric) { pages_->fabrics.at(fabric).lost.clear(); }
-
-std::size_t exporter::waiting() const noexcept { return pages_->waiting.size(); }
-
-void exporter::set_authorizations(std::vector<std::string> all) { pages_->given.authorizations = std::move(all); }
 
 // ---- replies ---------------------------------------------------------------------------------------------------------
 
 asio::awaitable<http_reply> exporter::pages::reply_to(const http_request& request) {
-    if (!is_authorized(request.authorization, given.authorizations)) {
+    if (!is_authorized(request.authorization, authorizations)) {
         http_reply refused = make_reply(401, "missing or invalid credentials\n");
         refused.headers.emplace_back("WWW-Authenticate", R"(Bearer realm="ibtool", Basic realm="ibtool")");
         co_return refused;
@@ -258,11 +290,11 @@ std::string exporter::pages::why_lost() const {
 
 // Returns null if no sweep has been published, or if no fabric published one in time.
 asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
-    if (!given.on_scrape) co_return newest;
+    if (!sweeps_on_scrape) co_return newest;
     std::vector<std::size_t> before;
     for (const fabric_state& f : fabrics) before.push_back(f.published);
-    const clock::time_point deadline = clock::now() + given.oldest;
-    for (std::size_t i = 0; i < fabrics.size() && given.on_scrape; ++i) given.on_scrape(i, before[i]);
+    const clock::time_point deadline = clock::now() + oldest;
+    for (std::size_t i = 0; i < fabrics.size(); ++i) request_sweep(i);
     std::size_t fresh = 0;
     for (bool is_awaited = true; is_awaited;) {
         fresh = 0;
@@ -272,17 +304,23 @@ asio::awaitable<std::shared_ptr<page>> exporter::pages::page_for_scrape() {
             fresh += is_new ? 1 : 0;
             is_awaited |= !is_new && fabrics[i].lost.empty();
         }
-        is_awaited &= clock::now() < deadline;
+        is_awaited &= !is_over && clock::now() < deadline;
         if (is_awaited) co_await await_change(deadline);
     }
     co_return fresh ? newest : nullptr;
 }
 
+void exporter::pages::request_sweep(std::size_t fabric) const {
+    asio::post(owner, [call = on_scrape, fabric, published = fabrics[fabric].published] {
+        if (const auto request = call.lock()) (*request)(fabric, published);
+    });
+}
+
 /// Generates the text once for all clients. If an older page is in progress, returns the text of that page, because generating several
 /// pages at once would delay each of them.
 asio::awaitable<shared_text> exporter::pages::text_of(std::shared_ptr<page> p, bool zipped) {
-    if (being_made[zipped] && !given.on_scrape) p = being_made[zipped];
-    while (!p->made[zipped] && !texts.is_over()) {
+    if (being_made[zipped] && !sweeps_on_scrape) p = being_made[zipped];
+    while (!p->made[zipped] && !is_over) {
         if (!being_made[zipped]) co_await make(p, zipped);
         else co_await await_change(clock::time_point::max());
     }
@@ -308,7 +346,7 @@ asio::awaitable<void> exporter::pages::make(std::shared_ptr<page> p, bool zipped
     last_size[zipped] = p->made[zipped]->size();
 }
 
-/// Generates a text in the other thread, in which only `memory` of this object may be used. Returns null if the exporter ends.
+/// Generates a text in its own thread, in which only `memory` and `is_over` of this object may be used. Returns null if the exporter ends.
 asio::awaitable<shared_text> exporter::pages::make_text(page_text source, bool zipped, std::size_t plain_size) {
     std::string plain = zipped ? std::string() : memory->take();
     std::optional<gzip_writer> compressed;
@@ -318,7 +356,7 @@ asio::awaitable<shared_text> exporter::pages::make_text(page_text source, bool z
     while (const std::string* piece = pieces.next()) {
         if (compressed) compressed->add(*piece);
         else plain += *piece;
-        if (texts.is_over()) co_return nullptr;
+        if (is_over) co_return nullptr;
     }
     if (compressed) co_return std::make_shared<const std::string>(compressed->finish());
     co_return memory->share(std::move(plain));
@@ -334,7 +372,7 @@ asio::awaitable<void> exporter::pages::await_change(clock::time_point deadline) 
 health_status exporter::pages::status_of(const fabric_state& f) const {
     if (!f.lost.empty()) return health_status::lost;
     if (!f.published) return health_status::starting;
-    if (clock::now() - f.published_at > given.oldest) return health_status::late;
+    if (clock::now() - f.published_at > oldest) return health_status::late;
     return f.most_missing ? health_status::missing : health_status::ok;
 }
 

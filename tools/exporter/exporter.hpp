@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // exporter.hpp - serves the latest sweep of each fabric over HTTP. Does not depend on counters and sends no MADs.
 #pragma once
+#include "exporter/background_thread.hpp"
 #include "exporter/http_server.hpp"
 #include <comad/coro/detail/generator.hpp>
 
@@ -20,17 +21,19 @@ namespace ibtool {
 /// the client accepts gzip. `/health` is JSON. Its status is 200 if, for every fabric, the device is connected and the last sweep is
 /// recent enough and contains most ports. Otherwise, and until the first sweep is published, the status is 503.
 ///
-/// Threads: that of the executor, which never waits for a client, and one thread that generates the texts of pages, so that sweeps and
-/// replies continue meanwhile. The destructor waits until that thread has finished the piece in progress.
+/// Threads: the functions may be called only in the thread of the executor, and never wait for a client. A second thread serves all clients,
+/// and a third one generates the texts of pages, so that sweeps and replies continue meanwhile. The destructor waits until the third thread
+/// has finished the piece in progress.
 class exporter {
 public:
+    using sweep_request = std::function<void(std::size_t fabric, std::size_t published)>;
     struct options {
         std::string where;               ///< address; see listening_socket
         std::chrono::nanoseconds oldest; ///< largest age of a valid sweep
-        /// Called at each scrape, once for each fabric, with the number of sweeps published before. The scrape waits until every
-        /// connected fabric has published a newer one, and then gets the newest page. The reply is 503 if no fabric published one in
-        /// time. Null: a scrape gets the latest page at once.
-        std::function<void(std::size_t fabric, std::size_t published)> on_scrape;
+        /// Called in the thread of the executor at each scrape, once for each fabric, with the number of sweeps published before. The
+        /// scrape waits until every connected fabric has published a newer one, and then gets the newest page. The reply is 503 if no
+        /// fabric published one in time. Null: a scrape gets the latest page at once.
+        sweep_request on_scrape;
         /// Accepted values of the Authorization header, from read_authorizations(). Empty: no authorization is required.
         std::vector<std::string> authorizations;
         std::vector<std::string> fabrics = {std::string()}; ///< names of the fabrics, if there are several
@@ -42,10 +45,10 @@ public:
     exporter& operator=(const exporter&) = delete;
 
     /// Returns the address on which it listens: `127.0.0.1:9400`.
-    const std::string& address() const noexcept { return server_->address(); }
+    const std::string& address() const noexcept { return address_; }
 
-    /// Generates one page for all fabrics, piece by piece, in the other thread. The data it refers to must not change, and it must own or
-    /// outlive them.
+    /// Generates one page for all fabrics, piece by piece, in a thread of the exporter. The data it refers to must not change. It must own
+    /// the data or outlive them, and another thread may destroy it.
     using page_text = std::function<comad::coro::generator<std::string>()>;
 
     /// Publishes a new sweep of a fabric. `text`: called when a client requests the page, at most once for the plain text and once for
@@ -63,16 +66,19 @@ public:
     void note_back(std::size_t fabric = 0);
 
     /// Returns the number of scrapes that wait for a sweep, or for a page that is being generated.
-    std::size_t waiting() const noexcept;
+    std::size_t waiting();
 
     /// Replaces the accepted authorizations.
     void set_authorizations(std::vector<std::string>);
 
 private:
     struct pages;
-    void set_page(page_text);
-    std::shared_ptr<pages> pages_; // shared with coroutines, which can outlive this object
-    std::unique_ptr<http_server> server_;
+    template <class F> void in_server_thread(F&&);
+    template <class F> void in_server_thread_now(F&&);
+    std::string address_;
+    std::shared_ptr<const sweep_request> on_scrape_;
+    background_thread server_thread_;
+    std::shared_ptr<pages> pages_;
 };
 
 } // namespace ibtool

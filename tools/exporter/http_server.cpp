@@ -139,6 +139,7 @@ struct http_server::state : std::enable_shared_from_this<state> {
     }
 
     asio::awaitable<void> accept_all();
+    void take(std::shared_ptr<connection>);
     bool make_room(const std::string& newcomer);
     asio::awaitable<void> serve(std::shared_ptr<connection>);
     asio::awaitable<bool> take_request(connection&);
@@ -188,13 +189,17 @@ asio::awaitable<void> http_server::state::accept_all() {
             co_await rest.async_wait(no_throw);
             continue;
         }
-        const auto newest = std::make_shared<connection>(std::move(accepted));
-        if (running >= 4 * limits.connections) continue;                             // closes the new connection
-        if (open.size() >= limits.connections && !make_room(newest->peer)) continue; // closes the new connection
-        open.push_back(newest);
-        ++running;
-        asio::co_spawn(executor, serve(newest), asio::detached);
+        try {
+            take(std::make_shared<connection>(std::move(accepted)));
+        } catch (const std::bad_alloc&) { // closes the new connection; others may be closed before the next one comes
+        }
     }
+}
+
+void http_server::state::take(std::shared_ptr<connection> newest) {
+    if (running >= 4 * limits.connections) return;                             // closes the new connection
+    if (open.size() >= limits.connections && !make_room(newest->peer)) return; // closes the new connection
+    asio::co_spawn(executor, serve(std::move(newest)), asio::detached);
 }
 
 // Closes the connection that http_limits::connections selects. Returns false if no connection qualifies.
@@ -221,6 +226,8 @@ bool http_server::state::make_room(const std::string& newcomer) {
 
 asio::awaitable<void> http_server::state::serve(std::shared_ptr<connection> c) {
     const auto self = shared_from_this();
+    open.push_back(c);
+    ++running;
     bool goes_on = true;
     while (goes_on && !is_over) {
         try {

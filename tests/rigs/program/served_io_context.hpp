@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 // served_io_context.hpp - runs a server on an io_context in a separate thread while the test acts as the client.
 #pragma once
+#include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/post.hpp>
 
@@ -37,6 +38,7 @@ public:
 
 private:
     boost::asio::io_context io_{1};
+    boost::asio::executor_work_guard<boost::asio::io_context::executor_type> always_{io_.get_executor()};
     std::unique_ptr<Server> server_;
     std::string address_;
     std::thread thread_;
