@@ -92,7 +92,8 @@ public:
         }
         end_pending();
         if (contents_.nodes.empty())
-            fail(line_, {"the file contains no nodes", "expected a topology file of ibnetdiscover or ibsim"});
+            fail(line_, {"the file contains no nodes",
+                         "expected a topology file of ibnetdiscover or ibsim, or a list of links (.lst)"});
         for (named_end& end : ends_) connect(end);
         finish();
         return std::move(contents_);

@@ -386,7 +386,8 @@ TEST_CASE("a topology file can name a link at one end or by alias, with the mask
 
 TEST_CASE("an invalid topology file is rejected with its line and a possible fix") {
     const std::string two = "Switch 4 \"S1\"\n[1] \"S2\"[1]\n\nSwitch 4 \"S2\"\n";
-    CHECK(message_of("") == "net:0: the file contains no nodes; expected a topology file of ibnetdiscover or ibsim");
+    CHECK(message_of("") == "net:0: the file contains no nodes; expected a topology file of ibnetdiscover or ibsim, "
+                            "or a list of links (.lst)");
     CHECK(message_of(two + "[1] \"S1\"[2]\n") ==
           "net:5: port 1 of \"S2\" is already cabled to \"S1\"[1]; both ends of a link must name each other");
     CHECK(message_of(two + "[2] \"S1\"[1]\n").starts_with("net:5: port 1 of \"S1\" is already cabled to \"S2\"[1]; "));
