@@ -101,6 +101,8 @@ task<void> sweeper::impl::clear(agent& a, port_ref where, u8 select) {
 
 // Reads each port that was read before the Set, or their sum.
 task<void> sweeper::impl::check_all_cleared(agent& a, port_ref where, u8 select, const mad::mad_error* set_error) {
+    // A Set without a reply may have cleared the counters at any time since they were read.
+    const std::optional<mad::time_point> replied = set_error ? std::nullopt : std::optional(schedule_.now());
     std::vector<const reading*> before;
     if (select == all_ports && a.is_summed) {
         const auto sum = std::ranges::find(result_.sums, where.node, [](const reading& l) { return l.where.node; });
@@ -112,7 +114,7 @@ task<void> sweeper::impl::check_all_cleared(agent& a, port_ref where, u8 select,
     std::vector<port_ref> done;
     for (const reading* const l : before) {
         const port_ref place = l->where.port == all_ports ? place_of(a) : l->where;
-        const cleared found = co_await check_cleared(a, *l, place, set_error);
+        const cleared found = co_await check_cleared(a, *l, place, set_error, replied.value_or(l->counters.at));
         if (found == cleared::yes) done.push_back(l->where);
         if (found == cleared::unknown) break; // the others cannot be read either
     }
@@ -159,7 +161,7 @@ std::string sweeper::impl::text_of(const reading& l, const std::vector<kept_coun
 // Checks whether counters are lower after the Set. If all counters were 0 before, their values after a Set with a reply prove nothing and
 // are not read.
 task<sweeper::impl::cleared> sweeper::impl::check_cleared(agent& a, const reading& l, port_ref place,
-                                                          const mad::mad_error* set_error) {
+                                                          const mad::mad_error* set_error, mad::time_point cleared_at) {
     if (set_error && set_error->code == mad::errc::cancelled) result_.is_stopped = true;
     const bool is_sum = l.where.port == all_ports;
     const auto path = path_to(is_sum ? targets_[a.first].where : l.where);
@@ -167,7 +169,10 @@ task<sweeper::impl::cleared> sweeper::impl::check_cleared(agent& a, const readin
     const counter_values narrow = is_sum || narrow_.empty() ? counter_values() : narrow_[index_of(l)];
     const std::vector<u64> before = values_to_clear(l.counters.counters, narrow);
     const bool has_counted = std::ranges::any_of(before, [](u64 v) { return v != 0; });
-    if (!has_counted && !set_error) co_return cleared::yes;
+    if (!has_counted && !set_error) {
+        note_cleared(l, {}, cleared_at);
+        co_return cleared::yes;
+    }
     const counters_reader reads = [&] { return read_again(a, l, *path); };
     const std::function<task<mad::result<std::vector<kept_counter>>>()> finds = [&] {
         return find_kept(before, reads);
@@ -179,6 +184,7 @@ task<sweeper::impl::cleared> sweeper::impl::check_cleared(agent& a, const readin
         result_.failures.push_back(unknown_if_cleared(subnet_.location_of(all), set_error ? *set_error : kept.error()));
         co_return cleared::unknown;
     }
+    note_cleared(l, kept.value(), cleared_at);
     if (kept.value().empty()) co_return cleared::yes;
     std::string text = text_of(l, kept.value());
     // After a Set without a reply, traffic counters may have counted as much again.
@@ -188,6 +194,27 @@ task<sweeper::impl::cleared> sweeper::impl::check_cleared(agent& a, const readin
     const std::string what = set_error && is_traffic ? "unknown whether the counters were cleared" : "not cleared";
     result_.failures.push_back({failure_kind::not_cleared, subnet_.location_of(place), what + ": " + text});
     co_return cleared::no;
+}
+
+// Stores what the counters of a port hold after a Set. The Set wrote 0, and not what the read after it returned: a later sweep must also
+// count what the port has counted between the two. `kept` contains indices of values_to_clear().
+void sweeper::impl::note_cleared(const reading& l, const std::vector<kept_counter>& kept, mad::time_point cleared_at) {
+    if (options_.only_clears || l.where.port == all_ports) return; // no later sweep is compared with it
+    const counter_values& was = l.counters.counters;
+    sample after = l.counters;
+    counter_set zeros;
+    for_each_counter([&](counter c) {
+        const auto is_it = [c](const kept_counter& k) { return k.index == static_cast<std::size_t>(c); };
+        if (!options_.clears.has(c) || !was.has(c) || std::ranges::any_of(kept, is_it)) return;
+        after.counters.set(c, 0, was.width(c) == 64);
+        zeros.add(c);
+    });
+    if (zeros.empty()) return;
+    if (zeros.meets(counters_that(is_data))) after.at = cleared_at;
+    // When the counter has its old value again, the link was down in between.
+    if (zeros.has(counter::linkDownedCounter) && was[counter::linkDownedCounter] != 0)
+        targets_[index_of(l)].FEC.reset();
+    result_.after_clear.push_back({index_of(l), after});
 }
 
 template <std::size_t Index>
@@ -234,6 +261,12 @@ template <class T> task<mad::result<T>> sweeper::impl::read_detail_again(port_re
     const auto path = path_to(where);
     const T request = request_for<T>(where.port);
     co_return co_await schedule_.PerformanceGet<T>(request, *path, 0, short_timeout());
+}
+
+sweep after_clears(sweep s) {
+    for (const port_after_clear& p : s.after_clear) s.ports[p.port].counters = p.counters;
+    s.after_clear.clear();
+    return s;
 }
 
 } // namespace comad::counters

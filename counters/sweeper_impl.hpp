@@ -87,7 +87,8 @@ private:
     /// The result of a read after a Set.
     enum class cleared : u8 { yes, no, unknown };
     coro::task<cleared> check_cleared(agent& a, const reading& l, discovery::port_ref place,
-                                      const mad::mad_error* set_error);
+                                      const mad::mad_error* set_error, mad::time_point cleared_at);
+    void note_cleared(const reading& l, const std::vector<kept_counter>& kept, mad::time_point cleared_at);
     coro::task<mad::result<std::vector<u64>>> read_again(const agent& a, const reading& l, mad::IBPath path);
     std::vector<u64> values_to_clear(const counter_values& values, const counter_values& narrow) const;
     std::string text_of(const reading& l, const std::vector<kept_counter>& kept) const;

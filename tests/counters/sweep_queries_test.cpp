@@ -270,6 +270,35 @@ TEST_CASE("a sweep clears only the requested counters") {
     CHECK(w.count(bad, counter::portRcvErrors) == 3);
 }
 
+TEST_CASE("after_clears replaces only the values of cleared counters, by zeros") {
+    counted_world w("fattree2,radix=8");
+    const port_ref bad{w.nth_switch(0), 3};
+    w.preset(bad);
+    const auto at_bad = [&](const counters::sweep& s) {
+        return std::ranges::find(s.ports, bad, &reading::where)->counters;
+    };
+    counters::sweep_options how;
+    how.clears.add(counter::symbolErrorCounter);
+    const counters::sweep errors = w.sweep(how);
+    CHECK(errors.after_clear.size() == w.all_ports());
+    const counters::sample was = at_bad(errors), is = at_bad(after_clears(errors));
+    CHECK(was.counters[counter::symbolErrorCounter] == 5);
+    CHECK(is.counters[counter::symbolErrorCounter] == 0);
+    CHECK(is.counters.has(counter::symbolErrorCounter));
+    CHECK(is.counters.width(counter::symbolErrorCounter) == was.counters.width(counter::symbolErrorCounter));
+    CHECK(is.counters[counter::portRcvErrors] == 3);
+    CHECK(is.counters[counter::portXmitPkts] == was.counters[counter::portXmitPkts]);
+    CHECK(is.at == was.at);
+    CHECK(after_clears(errors).after_clear.empty());
+
+    how.clears = counters::counters_that(counters::is_data);
+    const counters::sweep data = w.sweep(how);
+    const counters::sample then = at_bad(data), later = at_bad(after_clears(data));
+    CHECK((later.at > then.at && later.at <= data.end)); // the time of the clear
+    CHECK(later.counters[counter::portXmitData] == 0);
+    CHECK(later.counters[counter::portRcvErrors] == 3);
+}
+
 TEST_CASE("a sweep clears only the requested ports and clears their details if requested") {
     counted_world w("fattree2,radix=8");
     const u32 bad = w.nth_switch(0);

@@ -277,6 +277,7 @@ TEST_CASE("a failed clear is reported for its port, or for the node if all ports
         // The Sets get no reply, nor do the Gets after them.
         REQUIRE(all.failures.size() == 1);
         CHECK(all.failures[0].kind == failure_kind::not_cleared);
+        CHECK(all.after_clear.empty());
         CHECK(w.known.find(all.failures[0].where) == where);
         CHECK_THAT(all.failures[0].text, Catch::StartsWith("unknown whether the counters were cleared: ") &&
                                              Catch::Contains("MAD_METHOD_SET"));

@@ -67,6 +67,30 @@ TEST_CASE("sweeps measure known traffic of simulated links and waiting in two ti
     }
 }
 
+TEST_CASE("after a sweep that clears the data counters, the next sweep measures the true utilization") {
+    used_world w("fattree2,radix=8");
+    w.net.carry_from(w.node("leaf-0002"), 5, 0.75, 0.125);
+    for (const bool clears_all : {false, true}) {
+        CAPTURE(clears_all);
+        counters::sweep_options how;
+        how.reads_ticks = true;
+        how.clears = clears_all ? counters::counter_set::all() : counters::counters_that(counters::is_data);
+        counters::sweeper s(w.schedule, w.known, how);
+        counters::sweep before = after_clears(w.sweep(s));
+        for (int i = 0; i < 3; ++i) {
+            coro::sync_wait(w.schedule, used_world::pause(w.schedule, 1s));
+            counters::sweep now = w.sweep(s);
+            const link_use use = w.use_at({before, now}, w.ref("leaf-0002", 5));
+            REQUIRE(use.xmit);
+            REQUIRE(use.congestion);
+            CHECK(use.xmit->value == Approx(0.75).epsilon(0.01));
+            CHECK_FALSE(use.xmit->is_lower_bound);
+            CHECK(use.congestion->value == Approx(0.125).epsilon(0.01));
+            before = after_clears(std::move(now));
+        }
+    }
+}
+
 TEST_CASE("a sweep reads the tick of each PMA once, and only on request") {
     used_world w("fattree2,radix=8");
     const auto without = w.two_sweeps(false);

@@ -347,6 +347,37 @@ TEST_CASE("sweep clears the named counters on request after it has read them") {
     check_failure(sweep({"--reset", "everything"}), 2, "--reset: unknown counter 'everything'; the nearest are ");
 }
 
+TEST_CASE("sweep --reset shows the true utilization and congestion in each later sweep") {
+    const std::string ring = "sim:ring,switches=3,hosts=2,sm=1,time=virtual,flow=sw-0002/1:0.37:0.21";
+    for (const char* resets : {"data", "all", "errors", "portXmitData"}) {
+        CAPTURE(resets);
+        const process_result r = sweep(
+            {"--json", "--every", "1s", "--count", "5", "--name", "sw-0002", "--top", "1", "--reset", resets}, ring);
+        check_success(r);
+        const std::vector<json> busiest = ports_of(r);
+        REQUIRE(busiest.size() == 5);
+        const auto within = [](double share) { return Approx(share).epsilon(0.01); };
+        for (std::size_t i = 1; i < busiest.size(); ++i) {
+            CAPTURE(busiest[i].dump());
+            CHECK(busiest[i].at("port") == 1);
+            CHECK(busiest[i].at("utilization").at("xmit").get<double>() == within(0.37));
+            CHECK(busiest[i].at("congestion").get<double>() == within(0.21));
+            CHECK(busiest[i].at("changes").at("portXmitData").at("state") == "counted");
+        }
+    }
+}
+
+TEST_CASE("the next sweep after sweep --reset has no change of a counter that did not count since the clear") {
+    const process_result r = sweep({"--json", "--every", "1s", "--count", "2", "--reset", "errors"});
+    check_success(r);
+    for (const json& port : ports_of(r)) {
+        if (!port.contains("changes")) continue;
+        CAPTURE(port.dump());
+        for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter"})
+            CHECK_FALSE(port.at("changes").contains(name));
+    }
+}
+
 TEST_CASE("sweep --reset, ibclearcounters and ibclearerrors clear equal counters for every kind of PMA") {
     const std::string capabilities =
         GENERATE(as<std::string>{}, "full", "basic", "wide", "wait+qp1", "wide+unicast+wait", "wide+errors",

@@ -213,15 +213,17 @@ void sweep_loop::take(counters::sweep made) {
     listener_.on_sweep(view, totals_);
     is_requested_ = false; // requests during this sweep are satisfied by it
     report_missing(all_missing(today, now.failures), in_.disconnect_text());
-    before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
-    save(now, unix_begin); // may throw
+    // What the sweep itself cleared must not be missing from the next comparison.
+    if (now.after_clear.empty()) before_ = std::shared_ptr<const counters::sweep>(all, &all->sweep);
+    else before_ = std::make_shared<const counters::sweep>(after_clears(now));
+    save(*before_, unix_begin); // may throw
 }
 
 /// Adds a complete sweep to the file of --save. A lasting plan continues if that fails.
-void sweep_loop::save(const counters::sweep& now, double unix_begin) {
-    if (!plan_.save || now.is_stopped) return;
+void sweep_loop::save(const counters::sweep& made, double unix_begin) {
+    if (!plan_.save || made.is_stopped) return;
     try {
-        plan_.save->add(now, *known_->subnet, unix_begin);
+        plan_.save->add(made, *known_->subnet, unix_begin);
     } catch (const std::runtime_error& e) {
         if (!plan_.is_lasting()) throw;
         is_complete_ = false;

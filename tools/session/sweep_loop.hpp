@@ -109,15 +109,15 @@ private:
     std::string find_sign_of_change(const comad::counters::sweep& now);
     void check_files() const;
     void take(comad::counters::sweep now);
-    void save(const comad::counters::sweep& now, double unix_begin);
+    void save(const comad::counters::sweep& made, double unix_begin);
     void report_missing(const std::vector<comad::discovery::failure>&, const std::string& disconnect = {});
 
     session& in_;
     const sweep_config& plan_;
     const shared_names& names_;
     const sweep_listener& listener_;
-    std::unique_ptr<known_subnet> known_, previous_; // previous_: the subnet of before_, until the next sweep
-    std::shared_ptr<const comad::counters::sweep> before_;
+    std::unique_ptr<known_subnet> known_, previous_;       // previous_: the subnet of before_, until the next sweep
+    std::shared_ptr<const comad::counters::sweep> before_; // the last sweep, with the counters after its clears
     /// Ticks of all nodes that were swept so far.
     const std::shared_ptr<std::map<comad::iba::guid, std::optional<comad::u8>>> ticks_ =
         std::make_shared<std::map<comad::iba::guid, std::optional<comad::u8>>>();

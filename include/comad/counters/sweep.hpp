@@ -76,6 +76,14 @@ struct link_use {
 /// Precondition: `before` is the earlier reading, and `after` is from this subnet.
 link_use use_of(const discovery::subnet&, const reading& before, const reading& after) noexcept;
 
+/// The counters of a port after a sweep cleared some of them.
+struct port_after_clear {
+    std::size_t port; ///< index in sweep::ports
+    /// The values that were read, with 0 for each counter whose clear was verified. `at` is the time of the clear if a data counter was
+    /// cleared, else the time of the reading: a sample has only one time, and rates of data need the exact one.
+    sample counters;
+};
+
 /// The result of one sweep.
 struct sweep {
     mad::time_point begin, end; ///< of the schedule's clock
@@ -84,6 +92,7 @@ struct sweep {
     std::vector<reading> sums;  ///< sums of all ports of a node, with port all_ports; see sweep_options::is_too_much
     std::vector<discovery::port_ref>
         cleared; ///< ports whose `clears` are cleared; port all_ports: all ports of the node
+    std::vector<port_after_clear> after_clear; ///< ports with a counter whose clear was verified; see after_clears()
     /// By node in the order of the subnet, and by port. Port 0 stands for all ports of a node that are missing.
     std::vector<discovery::failure> failures;
     bool is_stopped = false; ///< the sweep was canceled
@@ -111,8 +120,9 @@ struct sweep_options {
     port_detail_set details;
     /// Null: `details`. Otherwise selects attributes depending on the counters of a port, or of a sum.
     std::function<port_detail_set(const reading&)> choose_details;
-    /// The counters that PerformanceSet clears after they were read; a port that could not be read is not cleared. Each port is read
-    /// again after the Set, even if the sweep is canceled: counters that had counted and are not lower are a failure (not_cleared).
+    /// The counters that PerformanceSet clears after they were read; a port that could not be read is not cleared. sweep::ports contains
+    /// the values from before the clear, after_clears() those after it. Each port is read again after the Set, even if the sweep is
+    /// canceled: counters that had counted and are not lower are a failure (not_cleared).
     /// Empty, the default: the sweep writes nothing.
     counter_set clears;
     port_detail_set clears_details;
@@ -168,6 +178,10 @@ private:
 /// `subnet_now`, `subnet_then`: the subnets of the sweeps.
 sweep align_to(const sweep& now, const discovery::subnet& subnet_now, const sweep& then,
                const discovery::subnet& subnet_then);
+
+/// Returns the sweep with the counters that the ports have after it cleared some of them. Compare later sweeps with the result, and not with
+/// the sweep, whose values are from before the clear. Without verified clears, both are equal.
+sweep after_clears(sweep);
 
 /// Returns use_of() each port, in the order of the ports.
 /// Precondition: both sweeps are of the same sweeper, or `before` is the result of align_to().
