@@ -232,6 +232,46 @@ TEST_CASE("ibqueryerrors --save writes all counters of all ports, which sweep ca
             for (const auto& [name, change] : o.at("changes").items()) CHECK(change.at("state") != "unknown");
 }
 
+TEST_CASE("a sweep file contains the counters after the command itself has cleared them") {
+    const directory files;
+    int number = 0;
+    const auto saves = [&](const words& command) {
+        const std::string file = files / std::to_string(++number) + ".sweeps";
+        const process_result r = run(command + words{"--fabric", fabric(1), "--save", file});
+        REQUIRE((r.status == 0 || r.status == 1)); // ibqueryerrors reports errors with status 1
+        return file;
+    };
+    // The counters of each run start with the same values. What a port has since the clear is the whole increase.
+    const auto now = counters_of(sweep(1, {"--json"}));
+    const auto check = [&](const std::string& file, bool has_cleared_errors, bool has_cleared_data) {
+        const process_result r = sweep(1, {"--json", "--since", file});
+        check_success(r);
+        std::size_t errors = 0, data = 0;
+        for (const json& port : objects_of(r)) {
+            if (!port.contains("counters")) continue;
+            CAPTURE(port.dump());
+            const auto increase = [&](const char* name) {
+                const bool is_there = port.contains("changes") && port.at("changes").contains(name);
+                if (!is_there) return std::uint64_t{0};
+                CHECK(port.at("changes").at(name).at("state") == "counted");
+                return port.at("changes").at(name).at("value").get<std::uint64_t>();
+            };
+            const auto value = [&](const char* name) { return now.at(place_of(port)).at(name).get<std::uint64_t>(); };
+            CHECK(increase("symbolErrorCounter") == (has_cleared_errors ? value("symbolErrorCounter") : 0));
+            CHECK(increase("portXmitData") == (has_cleared_data ? value("portXmitData") : 0));
+            errors += increase("symbolErrorCounter");
+            data += increase("portXmitData");
+        }
+        CHECK((errors > 0) == has_cleared_errors);
+        CHECK((data > 0) == has_cleared_data);
+    };
+    check(saves({"sweep", "--reset", "errors"}), true, false);
+    check(saves({"sweep", "--reset", "all"}), true, true);
+    check(saves({"ibqueryerrors", "--skip-sl", "-k"}), true, false);
+    check(saves({"ibqueryerrors", "--skip-sl", "-K"}), false, true);
+    check(saves({"ibqueryerrors", "--skip-sl"}), false, false);
+}
+
 TEST_CASE("a file of another fabric, a damaged file and another kind of file are refused, and stay unchanged") {
     const saved s;
     const std::string other = "sim:" + s.files.write("other.topo", other_topology) + ",sm=1,time=virtual";

@@ -54,8 +54,8 @@ public:
     void check(const comad::discovery::subnet&) const;
 
     /// Adds a sweep, and synchronizes the file with the disk. The first sweep of a new file is written to a temporary file, which is then
-    /// renamed. `unix_begin`: Unix time of its start. If the file was moved or deleted, opens the file that now has the
-    /// name, or creates one, and prints a line on stderr.
+    /// renamed. If the sweep cleared counters, pass the result of after_clears(). `unix_begin`: Unix time of its start. If the file was
+    /// moved or deleted, opens the file that now has the name, or creates one, and prints a line on stderr.
     /// Errors: throws std::runtime_error with one line; the sweeps before stay in the file.
     void add(const comad::counters::sweep&, const comad::discovery::subnet&, double unix_begin);
 

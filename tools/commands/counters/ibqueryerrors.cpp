@@ -177,11 +177,11 @@ private:
         return is_wanted(settings_, n) && plan_.selected.wants(n, plan_.names);
     }
 
-    /// Adds a complete sweep to the file. The report must follow even if that fails: the counters may have been cleared.
+    /// Adds a complete sweep to the file, with the counters after the clears of -k and -K. The report must follow even if that fails.
     void save(outcome& all, double began) const {
         if (!plan_.save || all.swept.is_stopped) return;
         try {
-            plan_.save->add(all.swept, all.found, began);
+            plan_.save->add(after_clears(all.swept), all.found, began);
         } catch (const std::runtime_error& e) {
             all.not_saved = e.what();
         }
