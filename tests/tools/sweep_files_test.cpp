@@ -332,11 +332,43 @@ TEST_CASE("a file that cannot grow keeps its sweeps") {
     CHECK(read_file(s.file) == whole);
 
     // The sweep and its missing ports are reported, too.
+    const std::string to_a_pipe = // the limit would also apply to stdout
+        "(trap '' XFSZ; ulimit -f " + limit + "; env \"$@\"; echo \"status $?\" >&2) | cat";
     const process_result missing =
-        run({"sweep", "--fabric", fabric(1) + ",dead=h-0003 HCA-1", "--save", s.files / "none/day.sweeps"});
-    CHECK(missing.status == 1);
+        run_process(words{"sh", "-c", to_a_pipe, "sh"} +
+                    ibtool({"sweep", "--fabric", fabric(2) + ",dead=h-0003 HCA-1", "--save", s.file}));
     CHECK_THAT(missing.out, Contains("h-0004"));
-    CHECK_THAT(missing.err, Contains("h-0003 HCA-1") && Contains("none/day.sweeps"));
+    CHECK_THAT(missing.err, Contains("h-0003 HCA-1") && Contains("File too large") && EndsWith("status 1\n"));
+}
+
+TEST_CASE("a command refuses a file of --save that it cannot create before it reads or clears counters") {
+    const directory files;
+    std::filesystem::create_symlink(files / "nothing", files / "dangling");
+    const std::pair<std::string, std::string> cases[] = {
+        {files / "none/day.sweeps", "No such file or directory"},
+        {files / "dangling", "it is not a regular file"},
+    };
+    const words commands[] = {{"sweep", "--reset", "all"},
+                              {"sweep", "--reset", "all", "--every", "1s", "--count", "2"},
+                              {"ibqueryerrors", "--skip-sl", "-k", "-K"}};
+    for (const auto& [file, why] : cases)
+        for (const words& command : commands) {
+            CAPTURE(file, command);
+            const std::string pcap = files / "sent.pcap";
+            const process_result r = run(command + words{"--fabric", fabric(1), "--pcap", pcap, "--save", file});
+            CHECK(r.status == 1);
+            CHECK(r.out.empty());
+            CHECK_THAT(r.err, Contains("cannot write '" + file + "': " + why));
+            CHECK(std::count(r.err.begin(), r.err.end(), '\n') == 1);
+            const process_result sent = run({"decode", "--json", pcap});
+            check_success(sent);
+            CHECK_THAT(sent.out, Contains("SMPFormat") && !Contains("PMFormat"));
+        }
+    const std::string file = files / "new.sweeps";
+    check_success(sweep(1, {"--reset", "all", "--save", file}));
+    CHECK(std::filesystem::exists(file));
+    for (const auto& entry : std::filesystem::directory_iterator(files / ""))
+        CHECK_FALSE(entry.path().filename().string().starts_with(".ibtool-")); // no temporary file is left
 }
 
 TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a new one") {

@@ -164,6 +164,7 @@ void sweep_saver::open() {
 
 void sweep_saver::check(const discovery::subnet& now) const {
     if (last_subnet_) check_fabric(now, *last_subnet_, file_, to_extend);
+    if (!opened_) require_replaceable(file_); // an open file can be written
 }
 
 /// Returns whether the name no longer refers to the open file. Sweeps added to the open file would then be hard to find.

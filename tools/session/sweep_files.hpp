@@ -50,7 +50,8 @@ public:
     /// Errors: throws std::runtime_error with one line if the file cannot be read or is damaged; then it stays unchanged.
     explicit sweep_saver(std::string file);
 
-    /// Errors: throws std::runtime_error with one line if the file is of another fabric.
+    /// Checks the file before counters are read and cleared.
+    /// Errors: throws std::runtime_error with one line if the file is of another fabric, or if a new file cannot be created.
     void check(const comad::discovery::subnet&) const;
 
     /// Adds a sweep, and synchronizes the file with the disk. The first sweep of a new file is written to a temporary file, which is then

@@ -146,7 +146,7 @@ coro::task<bool> sweep_loop::wait_for_subnet() {
     }
 }
 
-/// Checks that the files of --since and --save are of this fabric, before a sweep clears counters.
+/// Checks that the files of --since and --save are of this fabric, and that the latter can be written, before a sweep clears counters.
 void sweep_loop::check_files() const {
     if (plan_.since) plan_.since->check(*known_->subnet);
     if (plan_.save) plan_.save->check(*known_->subnet);

@@ -192,6 +192,14 @@ void write_in_place(std::string_view text, const std::string& file) {
             fmt::format("could not write all of '{}': {}", iba::escaped(file), std::strerror(error)));
 }
 
+/// Returns the existing file, or nullopt if there is none. Refuses anything else that has the name.
+std::optional<struct stat> regular_file(const std::string& file) {
+    struct stat found {};
+    if (::lstat(file.c_str(), &found) != 0) return std::nullopt;
+    if (!S_ISREG(found.st_mode)) refuse(file, "it is not a regular file");
+    return found;
+}
+
 } // namespace
 
 void write_file(std::string_view text, const std::string& file) {
@@ -201,11 +209,16 @@ void write_file(std::string_view text, const std::string& file) {
 }
 
 void replace_file(std::string_view text, const std::string& file, unsigned mode) {
-    struct stat old {};
-    const bool is_there = ::lstat(file.c_str(), &old) == 0;
-    if (is_there && !S_ISREG(old.st_mode)) refuse(file, "it is not a regular file");
-    if (replace(text, file, file, is_there ? &old : nullptr, mode) != replacement::done)
-        refuse(file, std::strerror(errno));
+    const std::optional<struct stat> old = regular_file(file);
+    if (replace(text, file, file, old ? &*old : nullptr, mode) != replacement::done) refuse(file, std::strerror(errno));
+}
+
+void require_replaceable(const std::string& file) {
+    (void)regular_file(file);
+    const signals_later until_done;
+    constexpr mode_t for_its_owner = 0600;
+    const temporary_file probe(directory_of(file), for_its_owner);
+    if (!probe) refuse(file, std::strerror(errno));
 }
 
 } // namespace ibtool

@@ -31,6 +31,11 @@ void write_output(std::string_view text, const std::string& file = {});
 /// Errors: std::runtime_error with one line; the old file is then unchanged.
 void replace_file(std::string_view text, const std::string& file, unsigned mode = 0644);
 
+/// Checks that replace_file() can create its temporary file, by creating and removing one. For commands that must not fail after they have
+/// changed something.
+/// Errors: std::runtime_error with the line of replace_file().
+void require_replaceable(const std::string& file);
+
 /// Writes to stdout as write_output() does, for programs that continue if this fails. Prints one message the first time.
 /// Returns false if not all of the text was accepted.
 bool offer_output(std::string_view text) noexcept;
