@@ -371,6 +371,15 @@ TEST_CASE("a command refuses a file of --save that it cannot create before it re
         CHECK_FALSE(entry.path().filename().string().starts_with(".ibtool-")); // no temporary file is left
 }
 
+TEST_CASE("a sweep file from virtual time is refused as dated in the future, with both causes") {
+    const directory files;
+    const std::string file = files / "future.sweeps";
+    check_success(sweep(1, {"--save", file, "--every", "1h", "--count", "2"}));
+    check_failure(sweep(1, {"--since", file}), 1,
+                  "its last sweep is dated in the future: it was made in virtual time, or the clock of this machine is "
+                  "wrong");
+}
+
 TEST_CASE("a sweep file that is moved or deleted during a run is replaced by a new one") {
     const std::string fabric = "sim:fattree2,radix=4,sm=1,traffic=1000";
     for (const std::string change : {"mv $f $f.1", "rm $f"}) {

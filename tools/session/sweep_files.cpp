@@ -110,7 +110,10 @@ void earlier_run::check(const discovery::subnet& now) const {
 
 void earlier_run::check_time(mad::duration now) const {
     if (last_.values.begin.time_since_epoch() >= now)
-        refuse_sweep_file(file_, to_read, "its last sweep is dated in the future; check the clock of this machine");
+        refuse_sweep_file(
+            file_, to_read,
+            "its last sweep is dated in the future: it was made in virtual time, or the clock of this machine is "
+            "wrong");
 }
 
 earlier_run::compared earlier_run::before(const counters::sweep& now, const discovery::subnet& subnet_now,
