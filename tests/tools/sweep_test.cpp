@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <array>
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -376,6 +377,14 @@ TEST_CASE("the next sweep after sweep --reset has no change of a counter that di
         for (const char* name : {"symbolErrorCounter", "portRcvErrors", "linkDownedCounter"})
             CHECK_FALSE(port.at("changes").contains(name));
     }
+}
+
+TEST_CASE("a single sweep --reset refuses a file of --prometheus that it cannot create before it sends a MAD") {
+    const directory files;
+    const std::string file = files / "none/page.prom", capture = files / "sent.pcap";
+    const process_result r = sweep({"--reset", "all", "--prometheus", file, "--pcap", capture});
+    check_failure(r, 1, "cannot write '" + file + "': No such file or directory");
+    CHECK_FALSE(std::filesystem::exists(capture));
 }
 
 TEST_CASE("sweep --reset, ibclearcounters and ibclearerrors clear equal counters for every kind of PMA") {

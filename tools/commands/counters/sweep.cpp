@@ -403,6 +403,9 @@ int run_sweep(const sweep_settings& s, const global_options& options) {
                         plan->known.size(), fabrics.size()));
     for (std::size_t i = 0; i < plan->known.size(); ++i)
         plan->out.expected.push_back(read_known(plan->known[i], fabrics[i]));
+    // Otherwise the only sweep would clear counters whose values are then lost. Repeated sweeps retry.
+    if (!plan->out.file.empty() && !plan->sweeps.clears.empty() && !plan->out.keeps_trying)
+        require_replaceable(plan->out.file);
     return fabric_sweeps(*plan, fabrics).run();
 }
 
