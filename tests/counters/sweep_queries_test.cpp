@@ -2,6 +2,7 @@
 // sweep_queries_test.cpp - the queries and clearings of sweeps: sums before ports, details only where useful, and the
 // view of extended speeds. The numbers of MADs were counted by hand.
 #include "library/sweep_rig.hpp"
+#include <comad/server/responder.hpp>
 
 #include <sstream>
 #include <variant>
@@ -297,6 +298,27 @@ TEST_CASE("after_clears replaces only the values of cleared counters, by zeros")
     CHECK((later.at > then.at && later.at <= data.end)); // the time of the clear
     CHECK(later.counters[counter::portXmitData] == 0);
     CHECK(later.counters[counter::portRcvErrors] == 3);
+}
+
+TEST_CASE("after_clears keeps the values of counters that were not cleared") {
+    counted_world w("fattree2,radix=8");
+    const port_ref bad{w.nth_switch(0), 3};
+    w.preset(bad);
+    const auto ignores = [](const server::request& r) -> std::optional<server::response> {
+        if (r.header.method == iba::Method::Set) return server::response::echo();
+        return std::nullopt;
+    };
+    for (const u16 attribute : {iba::attribute_id<PortCounters>, iba::attribute_id<PortCountersExt>})
+        w.net.answer(w.graph_node(bad.node), iba::MgmtClass::Performance, attribute, ignores);
+    counters::sweep_options how;
+    how.clears = counters::counters_that(counters::is_error);
+    const counters::sweep kept = w.sweep(how);
+    REQUIRE(kept.failures.size() == 1);
+    CHECK(kept.failures[0].kind == failure_kind::not_cleared);
+    const counters::sweep after = after_clears(kept);
+    const auto found = std::ranges::find(after.ports, bad, &reading::where);
+    CHECK(found->counters.counters[counter::symbolErrorCounter] == 5);
+    CHECK(found->counters.counters[counter::portRcvErrors] == 3);
 }
 
 TEST_CASE("a sweep clears only the requested ports and clears their details if requested") {
