@@ -215,7 +215,7 @@ void replace_file(std::string_view text, const std::string& file, unsigned mode)
 
 void require_replaceable(const std::string& file) {
     (void)regular_file(file);
-    const signals_later until_done;
+    const iba::blocked_signals until_done;
     constexpr mode_t for_its_owner = 0600;
     const temporary_file probe(directory_of(file), for_its_owner);
     if (!probe) refuse(file, std::strerror(errno));
