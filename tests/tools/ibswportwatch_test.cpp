@@ -77,6 +77,48 @@ TEST_CASE("ibswportwatch prints rates that match the traffic") {
     check_failure(run(words{"ibswportwatch", "-n", "1", "200", "1"} + fabric), 1, "did not reply");
 }
 
+TEST_CASE("ibswportwatch watches the RS-FEC counters of a port with active RS-FEC, as perfquery -T reads them") {
+    const words fabric{"--fabric", "sim:ring,switches=3,hosts=2,sm=1,time=virtual,ber=sw-0001/1:1e-3"};
+    const process_result text = run(words{"ibswportwatch", "-n", "1", "--extended_speeds", "7", "1"} + fabric);
+    check_success(text);
+    const std::size_t changes = text.out.find("\n# 1.");
+    REQUIRE(changes != text.out.npos);
+    for (const char* name :
+         {"FECCorrectableSymbolCtrLane0:", "PortFECCorrectableBlockCtr:", "PortFECUncorrectableBlockCtr:"})
+        CHECK_THAT(text.out.substr(0, changes), Contains(name));
+    for (const char* name : {"\nFECCorrectableSymbolCounterLane[0]:", "\nPortFECCorrectableBlockCounter:"})
+        CHECK_THAT(text.out.substr(changes), Contains(name));
+    CHECK_THAT(text.out, !Contains("FECCorrectableBlockCounterLane") && !Contains("FECCorrectableBlockCtrLane"));
+
+    const process_result r = run(words{"ibswportwatch", "-n", "1", "--extended_speeds", "--json", "7", "1"} + fabric);
+    check_success(r);
+    const auto lines = objects_of(r.out);
+    REQUIRE(lines.size() == 1 + 1 + 1);
+    const process_result once = run(words{"perfquery", "-T", "--json", "7", "1"} + fabric);
+    check_success(once);
+    const auto names_of = [](const json& counters) {
+        std::vector<std::string> names;
+        for (const auto& [name, value] : counters.items()) names.push_back(name);
+        return names;
+    };
+    const json& read = lines[1]["counters"]["PortExtendedSpeedsCounters"];
+    CHECK(names_of(read) == names_of(objects_of(once.out).at(0)["counters"]));
+    const std::string corrected = "portFECCorrectableBlockCounter";
+    CHECK(lines[1]["changes"]["PortExtendedSpeedsCounters"][corrected]["value"] ==
+          read[corrected].get<std::uint64_t>() -
+              lines[0]["counters"]["PortExtendedSpeedsCounters"][corrected].get<std::uint64_t>());
+    CHECK(lines[2]["totals"]["PortExtendedSpeedsCounters"].contains(corrected));
+
+    // Ports with different FEC modes have no sum.
+    check_failure(run(words{"ibswportwatch", "-n", "1", "--extended_speeds", "7", "255"} + fabric), 1,
+                  "it depends on the error correction of each port; give a port");
+    // Links with 8b/10b coding have no FEC, so the counters have their usual meaning.
+    const words slow{"--fabric", "sim:ring,switches=3,hosts=2,sm=1,time=virtual,speed=QDR"};
+    const process_result plain = run(words{"ibswportwatch", "-n", "1", "--extended_speeds", "7", "1"} + slow);
+    check_success(plain);
+    CHECK_THAT(plain.out, Contains("\nFECCorrectableBlockCtrLane0:") && !Contains("SymbolCtrLane"));
+}
+
 TEST_CASE("ibswportwatch prints the totals after a signal") {
     const int number = GENERATE(SIGINT, SIGTERM);
     process watching(ibtool({"ibswportwatch", "-d", "-p", "100", "2", "1", "--fabric", "sim:single,sm=1"}));

@@ -3,6 +3,7 @@
 #include "session/counter_queries.hpp"
 
 #include "comad.hpp"
+#include "session/port_info_extended.hpp"
 #include "session/read_back.hpp"
 #include "text/diags_text.hpp"
 #include "text/json.hpp"
@@ -40,6 +41,16 @@ query_task<std::vector<u8>> get_counters(coro::MADSchedule& schedule, mad::IBPat
     std::vector<u8> which(g.info.bytes);
     set_number(g, which, "portSelect", port);
     return exchange(schedule, to, g, iba::Method::Get, std::move(which), options);
+}
+
+query_task<const counter_group*> active_group(session& in, const performance_agent& a, const counter_group& wanted,
+                                              u8 port) {
+    if (&wanted != &group_of<pm::PortExtendedSpeedsCounters> || !a.can().RS_FEC) co_return &wanted;
+    BOOST_OUTCOME_CO_TRY(const auto info, co_await query_port_info_extended(in, a.to, port));
+    constexpr comad::u32 has_modes = 1;
+    if (!info || !(info->capabilityMask & has_modes)) co_return &wanted;
+    const bool is_rs = info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
+    co_return is_rs ? &group_of<pm::PortExtendedSpeedsCountersRSFEC> : &wanted;
 }
 
 namespace {

@@ -25,6 +25,12 @@ struct performance_agent {
 /// Sends a Get with this portSelect. Returns the payload of the reply.
 query_task<std::vector<comad::u8>> get_counters(comad::coro::MADSchedule&, comad::mad::IBPath to, const counter_group&,
                                                 comad::u8 port, comad::coro::rpc_options = {});
+/// Returns the group that describes the counters of a port if `wanted` is queried. While RS-FEC is active on the port,
+/// PortExtendedSpeedsCounters has the structure PortExtendedSpeedsCountersRSFEC; SMPs to the port then find out the FEC mode. They are sent
+/// only if the PMA supports the RS-FEC counters. Precondition: `port` is not all_ports, because ports with different groups have no sum.
+query_task<const counter_group*> active_group(session&, const performance_agent&, const counter_group& wanted,
+                                              comad::u8 port);
+
 /// The counters to clear, and how.
 struct clearing_request {
     performance_agent agent;

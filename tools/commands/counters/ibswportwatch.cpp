@@ -38,8 +38,9 @@ struct ibswportwatch_settings {
 
 /// One sample of a port.
 struct port_reading {
-    counters::sample usual;              ///< if no counter groups are selected
-    std::vector<std::vector<u8>> groups; ///< payloads of the selected groups, in their order
+    counters::sample usual;                  ///< if no counter groups are selected
+    std::vector<const counter_group*> kinds; ///< for each selected group, the one that describes the payload
+    std::vector<std::vector<u8>> groups;     ///< payloads of the selected groups, in their order
 };
 
 /// Parses an interval. A plain number means seconds, as in the scripts of infiniband-diags.
@@ -141,12 +142,22 @@ private:
         info_ = info;
         if (!how_.port.empty()) {
             port_ = static_cast<u8>(read_number(how_.port, "the port", all_ports));
+            require_port();
             co_return comad::mad::success();
         }
         BOOST_OUTCOME_CO_TRY(const auto node, co_await in_.SubnGet<smp::NodeInfo>(to_));
         if (node.nodeType == iba::NodeType::Switch) throw std::runtime_error("the target is a switch; give a port");
         port_ = node.localPortNum;
         co_return comad::mad::success();
+    }
+
+    /// Rejects all ports together if RS-FEC may be active on some of them: their counters then have different meanings.
+    void require_port() const {
+        const bool is_extended = std::ranges::find(groups_, &group_of<pm::PortExtendedSpeedsCounters>) != groups_.end();
+        if (port_ == all_ports && is_extended && agent().can().RS_FEC)
+            throw std::runtime_error(
+                "PortExtendedSpeedsCounters has no sum on this node, because it depends on the error "
+                "correction of each port; give a port");
     }
 
     query_task<port_reading> read_port() {
@@ -156,7 +167,10 @@ private:
         }
         port_reading now;
         for (const counter_group* g : groups_) {
-            BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in_.schedule(), to_, *g, port_));
+            // The FEC mode is negotiated each time the link comes up.
+            BOOST_OUTCOME_CO_TRY(const counter_group* const kind, co_await active_group(in_, agent(), *g, port_));
+            BOOST_OUTCOME_CO_TRY(auto bytes, co_await get_counters(in_.schedule(), to_, *kind, port_));
+            now.kinds.push_back(kind);
             now.groups.push_back(std::move(bytes));
         }
         if (groups_.empty()) {
@@ -170,19 +184,21 @@ private:
     std::string format_reading(const port_reading& now) const {
         if (groups_.empty()) return how_.only_above ? std::string() : format_counters(now.usual.counters);
         std::string text;
-        for (std::size_t i = 0; i < groups_.size(); ++i) text += groups_[i]->text(now.groups[i], info_);
+        for (std::size_t i = 0; i < groups_.size(); ++i) text += now.kinds[i]->text(now.groups[i], info_);
         return text;
     }
     nlohmann::ordered_json reading_json(const port_reading& now) const {
         if (groups_.empty()) return ibtool::counters_json(now.usual.counters);
         nlohmann::ordered_json all;
         for (std::size_t i = 0; i < groups_.size(); ++i)
-            all[std::string(groups_[i]->name)] = counters_json({to_, info_}, *groups_[i], now.groups[i]);
+            all[std::string(groups_[i]->name)] = counters_json(agent(), *now.kinds[i], now.groups[i]);
         return all;
     }
 
+    /// Returns no changes if the counters have another meaning than before.
     std::vector<group_change> group_changes(std::size_t i, const port_reading& now) const {
-        return changes_of(*groups_[i], info_, last_.groups[i], now.groups[i]);
+        if (now.kinds[i] != last_.kinds[i]) return {};
+        return changes_of(*now.kinds[i], info_, last_.groups[i], now.groups[i]);
     }
 
     /// Waits until the next sample is due. Returns false if a signal arrived or the device was disconnected.
@@ -197,6 +213,8 @@ private:
         if (left <= mad::duration::zero()) co_return true;
         co_return co_await in_.schedule().pause(left);
     }
+
+    performance_agent agent() const { return {to_, info_}; }
 
     const error_thresholds* above() const { return how_.only_above ? &thresholds_ : nullptr; }
 
@@ -230,6 +248,7 @@ private:
             const std::vector<group_change> moved = group_changes(i, now);
             if (how_.json) changes[std::string(groups_[i]->name)] = changes_json(moved, interval);
             else text += format_changes(moved, interval);
+            if (now.kinds[i] != last_.kinds[i] && !how_.json) text += now.kinds[i]->text(now.groups[i], info_);
             group_totals_[i].add(moved, interval);
         }
         if (how_.json) {

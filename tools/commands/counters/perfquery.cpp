@@ -6,7 +6,6 @@
 #include "commands/counters/counter_options.hpp"
 #include "input/split_text.hpp"
 #include "session/counter_queries.hpp"
-#include "session/port_info_extended.hpp"
 #include "session/queries.hpp"
 #include "text/json.hpp"
 #include "text/structure_text.hpp"
@@ -103,15 +102,6 @@ struct group_reading {
     std::vector<clearing_problem> not_cleared{};
 };
 
-/// Returns whether the port uses Reed-Solomon FEC, which has its own counters.
-query_task<bool> is_rs_fec(const counter_query& q, u8 port) {
-    if (!q.can().RS_FEC) co_return false;
-    BOOST_OUTCOME_CO_TRY(const auto info, co_await query_port_info_extended(q.in, q.to, port));
-    constexpr comad::u32 has_modes = 1;
-    if (!info || !(info->capabilityMask & has_modes)) co_return false;
-    co_return info->FECModeActive == iba::FECMode::RS || info->FECModeActive == iba::FECMode::RS2;
-}
-
 /// Returns the ports that a portSelect stands for: all ports of the node for 255.
 coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
     if (port != all_ports) co_return std::vector<u8>{port};
@@ -122,9 +112,8 @@ coro::task<std::vector<u8>> ports_behind(const counter_query& q, u8 port) {
 /// Reads, clears, or reads and clears one group of counters of a port.
 query_task<group_reading> query_port(const counter_query& q, const counter_group& wanted, u8 port) {
     group_reading c{&wanted, port, {}};
-    if (&wanted == &group_of<pm::PortExtendedSpeedsCounters> && q.how.reads) {
-        BOOST_OUTCOME_CO_TRY(const bool is_other, co_await is_rs_fec(q, port));
-        if (is_other) c.group = &group_of<pm::PortExtendedSpeedsCountersRSFEC>;
+    if (q.how.reads) {
+        BOOST_OUTCOME_CO_TRY(c.group, co_await active_group(q.in, q, wanted, port));
     }
     const counter_group& g = *c.group;
     if (q.how.reads) {
