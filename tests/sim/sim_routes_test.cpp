@@ -7,10 +7,12 @@
 #include <comad/coro/detail/blocking.hpp>
 #include <comad/iba.hpp>
 
+#include <array>
 #include <chrono>
 #include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 namespace sim_routes_test {
 
@@ -70,7 +72,76 @@ unsigned count_lost(managed& m) {
     return lost;
 }
 
+/// The ports of a switch on shortest paths to the LIDs of hosts, calculated from the cables only.
+std::map<unsigned, std::set<unsigned>> shortest_of(const topology& t, u32 from) {
+    std::map<unsigned, std::set<unsigned>> LIDs; // by port
+    const auto hops_from = [&](u32 start) {
+        std::vector<unsigned> hops(t.nodes.size(), 1000);
+        std::vector<u32> order{start};
+        hops[start] = 0;
+        for (std::size_t i = 0; i < order.size(); ++i) {
+            const node& n = t.nodes[order[i]];
+            for (unsigned p = 1; n.is_switch() && p <= n.num_ports(); ++p) {
+                if (!n.ports[p].linked() || hops[n.ports[p].peer_node] != 1000) continue;
+                hops[n.ports[p].peer_node] = hops[order[i]] + 1;
+                order.push_back(n.ports[p].peer_node);
+            }
+        }
+        return hops;
+    };
+    const std::vector<unsigned> own = hops_from(from);
+    for (unsigned p = 1; p <= t.nodes[from].num_ports(); ++p) {
+        const port& out = t.nodes[from].ports[p];
+        if (!out.linked() || !t.nodes[out.peer_node].is_switch()) continue;
+        const std::vector<unsigned> next = hops_from(out.peer_node);
+        for (u32 h = 0; h < t.nodes.size(); ++h)
+            if (!t.nodes[h].is_switch() && next[h] + 1 == own[h]) LIDs[p].insert(value(t.nodes[h].ports[1].LID));
+    }
+    return LIDs;
+}
+
 } // namespace
+
+TEST_CASE("equivalent ports of a switch differ by at most one LID of a host if routes are spread") {
+    for (const char* specification :
+         {"fattree2,radix=4", "fattree2,radix=6", "fattree2,radix=12", "fattree2,radix=8,cut=leaf-0002/5@1ms",
+          "fattree3,radix=4", "fattree3,radix=6", "fattree3,radix=8", "fattree3,radix=8,pods=3",
+          "torus,x=4,y=4,hosts=2", "torus,x=5,y=3", "torus,x=3,y=3,z=3"}) {
+        CAPTURE(specification);
+        managed m(std::string(specification) + ",routes=spread");
+        m.set_time(1s);
+        const topology& t = m.graph();
+        unsigned equivalent = 0;
+        for (u32 s = 0; s < t.nodes.size(); ++s) {
+            if (!t.nodes[s].is_switch()) continue;
+            const auto ports = shortest_of(t, s);
+            std::map<unsigned, unsigned> loads;
+            std::map<unsigned, std::array<u8, 64>> blocks;
+            for (const node& host : t.nodes) {
+                if (host.is_switch()) continue;
+                const unsigned LID = value(host.ports[1].LID), block = LID / 64;
+                if (!blocks.contains(block))
+                    blocks[block] =
+                        m.umad.SubnGet<smp::LinearForwardingTable>(to_lid(value(t.nodes[s].ports[0].LID)), block)
+                            .value()
+                            .portBlock;
+                const unsigned out = blocks[block][LID % 64];
+                if (t.nodes[s].ports[out].peer_node == t.find(host.id).value()) continue; // attached to this switch
+                CHECK((ports.contains(out) && ports.at(out).contains(LID)));
+                ++loads[out];
+            }
+            for (const auto& [a, LIDs_of_a] : ports)
+                for (const auto& [b, LIDs_of_b] : ports) {
+                    if (a == b || LIDs_of_a != LIDs_of_b) continue;
+                    ++equivalent;
+                    CAPTURE(t.nodes[s].id, a, b);
+                    CHECK(loads[a] <= loads[b] + 1);
+                }
+        }
+        // In these tori, no two ports lead to the same LIDs.
+        CHECK((equivalent > 0) == std::string(specification).starts_with("fattree"));
+    }
+}
 
 TEST_CASE("spread routes use all parallel paths equally, and arrive") {
     // 8 leaves with 4 hosts each, 4 spines

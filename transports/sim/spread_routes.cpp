@@ -110,9 +110,11 @@ void spread_routes::take_least_loaded(u32 number, const attached_lid& l, std::ve
     for (auto from = order_.rbegin(); from != order_.rend(); ++from) {
         if (*from == number) continue;
         const u64 routes = routes_[*from];
+        // A LID without routes takes the port with the most routes, so that the other ports stay free for LIDs with routes.
         load_by_port& own = loads[*from];
         const auto weight = [&](const way& w) {
-            return std::pair(routes != 0 ? own[w.port].routes : 0, own[w.port].LIDs);
+            const u64 taken = own[w.port].routes;
+            return std::pair(own[w.port].LIDs, routes != 0 ? taken : ~taken);
         };
         const auto& ways = shortest_[*from];
         const way best = *std::min_element(ways.begin(), ways.end(),

@@ -7,9 +7,10 @@
 
 namespace comad::transports::sim {
 
-/// The forwarding tables of all switches. Of the ports on shortest paths to the LID of a host, a switch uses the port with the fewest
-/// routes between hosts so far. If hosts do not reach the LID through this switch, it uses the port with the fewest LIDs, as OpenSM's
-/// routing engine minhop does. LIDs of switches are spread separately. Tables are calculated when they are needed.
+/// The forwarding tables of all switches. Of the ports on shortest paths to the LID of a host, a switch uses one with the fewest LIDs of
+/// hosts so far, as OpenSM's routing engine minhop does; of these, the port with the fewest routes between hosts. Two ports that are on
+/// shortest paths to the same LIDs therefore differ by at most one LID. LIDs of switches are spread separately. Tables are calculated when
+/// they are needed.
 class spread_routes {
 public:
     static constexpr u8 no_port = 255;
