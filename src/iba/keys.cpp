@@ -135,6 +135,19 @@ const record_info* format_of(MgmtClass c, u8& version, u16 attributeID) noexcept
     return nullptr;
 }
 
+/// Returns whether rows describe a range of bytes, and none of them is a key. Reserved rows do not describe what the bytes mean.
+bool is_described_without_key(const record_info& attribute, unsigned data_begin, range bytes) {
+    const auto overlaps = [&](range r) { return r.begin < bytes.end && bytes.begin < r.end; };
+    std::vector<range> keys;
+    add_keys(attribute, data_begin, keys);
+    if (std::ranges::any_of(keys, overlaps)) return false;
+    return std::ranges::any_of(attribute.rows, [&](const row_info& row) {
+        constexpr unsigned byte = 8;
+        const unsigned end = (row.off + row.bits() + byte - 1) / byte;
+        return !row.is_reserved && overlaps({data_begin + row.off / byte, data_begin + end});
+    });
+}
+
 unsigned data_begin_of(const record_info& format) noexcept {
     const auto data = std::ranges::find(format.rows, show::data, &row_info::how);
     return data == format.rows.end() ? 0 : data->off / 8;
@@ -160,22 +173,27 @@ bool hide_keys(std::span<u8> mad) {
     const auto mgmt_class = get<&MADHeader::mgmtClass>(mad.data());
     const u16 id = get<&MADHeader::attributeID>(mad.data());
     u8 version = get<&MADHeader::classVersion>(mad.data());
+    const record_info* const format = format_of(mgmt_class, version, id);
+    const unsigned data_begin = format ? data_begin_of(*format) : 0;
+    const record_info* const attribute = data_begin ? find_attribute(mgmt_class, version, id) : nullptr;
+    const record_info* const compiled = data_begin ? find_compiled_attribute(mgmt_class, version, id) : nullptr;
+    const bool is_registered = attribute && attribute != compiled;
     bool has_some = false;
     for (const untabled_key& k : untabled_keys) {
         if (k.mgmt_class != mgmt_class || (k.attributeID != id && k.attributeID != untabled_key::any)) continue;
+        // A key of a whole vendor class is part of the data of each attribute, which a text may describe in another way.
+        if (is_registered && k.attributeID == untabled_key::any &&
+            is_described_without_key(*attribute, data_begin, k.bytes))
+            continue;
         for (unsigned i = 0; i < k.count; ++i)
             has_some |= clear(mad, {k.bytes.begin + i * k.stride, k.bytes.end + i * k.stride});
     }
-    const record_info* const format = format_of(mgmt_class, version, id);
     if (!format) return has_some;
     std::vector<range> keys;
     add_keys(*format, 0, keys);
-    const unsigned data_begin = data_begin_of(*format);
-    const record_info* const attribute = data_begin ? find_attribute(mgmt_class, version, id) : nullptr;
     const bool is_sa = format == &info_of<sa::Format>;
     const u32 segments_before = is_sa ? count_segments_before(mad) : 0;
     if (attribute && !is_sa) add_keys(*attribute, data_begin, keys);
-    const record_info* const compiled = data_begin ? find_compiled_attribute(mgmt_class, version, id) : nullptr;
     if (compiled && compiled != attribute && !is_sa) add_keys(*compiled, data_begin, keys);
     for (const range& key : keys) has_some |= clear(mad, key);
     if (attribute && is_sa) has_some |= hide_in_table(mad, *attribute, data_begin, segments_before);

@@ -38,15 +38,32 @@ std::string line_of(const trace_event& e) {
     return {};
 }
 
-void add_dump(const trace_lines& out, std::string_view title, std::span<const u8> mad) {
+void add_dump(const trace_lines& out, std::string_view title, std::span<const u8> mad, iba::key_display keys) {
     std::vector<u8> shown(mad.begin(), mad.end());
-    const bool had_keys = iba::hide_keys(shown);
+    const bool had_keys = keys == iba::key_display::hidden && iba::hide_keys(shown);
     out(fmt::format("{} {}{}", title, describe_mad(mad), had_keys ? ", keys shown as 0" : ""));
     const std::string text = iba::dump_mad(shown);
     for (std::size_t begin = 0; begin < text.size();) {
         const std::size_t end = text.find('\n', begin);
         out(text.substr(begin, end - begin));
         begin = end + 1;
+    }
+}
+
+/// Adds the line of an event, and dumps of its MADs.
+void add_dumps(const trace_lines& out, const trace_event& e, iba::key_display keys) {
+    if (const std::string line = line_of(e); !line.empty()) out(line);
+    switch (e.what) {
+    case kind::send:
+    case kind::retry: break;
+    case kind::reply:
+        add_dump(out, "Request", e.request, keys);
+        add_dump(out, "Reply", e.mad, keys);
+        break;
+    case kind::timed_out: add_dump(out, "Request", e.request, keys); break;
+    case kind::unexpected: add_dump(out, "Unexpected", e.mad, keys); break;
+    case kind::request: add_dump(out, "Incoming request", e.request, keys); break;
+    case kind::response: add_dump(out, "Outgoing reply", e.mad, keys); break;
     }
 }
 
@@ -69,20 +86,7 @@ void simple_tracer::on_event(const trace_event& e) noexcept {
     if (const std::string line = line_of(e); !line.empty()) out_(line);
 }
 
-void dumper_tracer::on_event(const trace_event& e) noexcept {
-    if (const std::string line = line_of(e); !line.empty()) out_(line);
-    switch (e.what) {
-    case kind::send:
-    case kind::retry: break;
-    case kind::reply:
-        add_dump(out_, "Request", e.request);
-        add_dump(out_, "Reply", e.mad);
-        break;
-    case kind::timed_out: add_dump(out_, "Request", e.request); break;
-    case kind::unexpected: add_dump(out_, "Unexpected", e.mad); break;
-    case kind::request: add_dump(out_, "Incoming request", e.request); break;
-    case kind::response: add_dump(out_, "Outgoing reply", e.mad); break;
-    }
-}
+void dumper_tracer::on_event(const trace_event& e) noexcept { add_dumps(out_, e, iba::key_display::hidden); }
+void dumper_tracer_with_keys::on_event(const trace_event& e) noexcept { add_dumps(out_, e, iba::key_display::shown); }
 
 } // namespace comad::mad

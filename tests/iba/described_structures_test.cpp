@@ -351,4 +351,50 @@ TEST_CASE("keys stay hidden in attributes that a text describes without them") {
     CHECK(std::vector<u8>(mad.begin() + 64, mad.begin() + 72) == std::vector<u8>(8));
 }
 
+// ibis has a key in the first 8 bytes of all data in these classes. A text can describe an attribute without it.
+TEST_CASE("the first bytes of a vendor attribute stay hidden unless a text describes them without a key") {
+    const auto text = [](const std::string& mgmt_class, const std::string& id, const std::string& fields) {
+        return "[[structures]]\nname = \"Mine\"\nsize = 12\nclass = " + mgmt_class + "\nattribute = " + id +
+               "\nmethods = [\"Get\"]\nfields = [ " + fields + ", { name = \"last\", offset = 8, width = 32 } ]\n";
+    };
+    const auto hides = [](u8 mgmt_class, u8 id) {
+        std::vector<u8> mad(256);
+        mad[0] = mad[2] = 1;
+        mad[1] = mgmt_class;
+        mad[3] = 0x81;
+        mad[17] = id;
+        for (std::size_t i = 24; i < 36; ++i) mad[i] = 0xab;
+        const std::vector<u8> before = mad;
+        const bool has_some = hide_keys(mad);
+        CHECK(has_some == (mad != before));
+        std::vector<u8> hidden = before;
+        std::fill(hidden.begin() + 24, hidden.begin() + 32, u8{0});
+        if (has_some) CHECK(mad == hidden);
+        return has_some;
+    };
+    const std::string number = "{ name = \"a\", offset = 0, width = 64 }";
+    CHECK(hides(0x0a, 0x92)); // not described
+    for (const auto& [name, mgmt_class] : {std::pair("0x0a", u8{0x0a}), std::pair("0x0b", u8{0x0b})}) {
+        CAPTURE(name);
+        const registered file(text(name, "0x92", number));
+        CHECK_FALSE(hides(mgmt_class, 0x92));
+        CHECK(hides(mgmt_class, 0x93)); // another attribute
+    }
+    for (const char* fields :
+         {"{ name = \"VSKey\", offset = 0, width = 64 }", "{ kind = \"reserved\", offset = 0, width = 64 }",
+          "{ name = \"a\", offset = 0, width = 32 }, { name = \"VSKey\", offset = 4, width = 32 }"}) {
+        CAPTURE(fields);
+        const registered file(text("0x0a", "0x92", fields));
+        CHECK(hides(0x0a, 0x92));
+    }
+    {
+        const registered file("[[structures]]\nname = \"Inner\"\nsize = 8\nfields = [ " + number + " ]\n" +
+                              text("0x0a", "0x92", "{ name = \"inner\", offset = 0, kind = \"Inner\" }"));
+        CHECK_FALSE(hides(0x0a, 0x92));
+    }
+    // MlxCounterGroupInfo has a key there, whatever the text says.
+    const registered file(text("0x0a", "0x90", number));
+    CHECK(hides(0x0a, 0x90));
+}
+
 } // namespace described_structures_test

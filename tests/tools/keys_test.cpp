@@ -96,6 +96,12 @@ TEST_CASE("the option -K prints the keys of a reply") {
     CHECK(reports(run(set + words{"-K", "--json"} + subnet).out, MKey));
 }
 
+TEST_CASE("the option -K prints the keys of a trace") {
+    const words query{"smpquery", "PI", "0,1", "-dd"};
+    CHECK_FALSE(reports(run(query + with_keys + subnet).err, MKey));
+    CHECK(reports(run(query + words{"-K"} + with_keys + subnet).err, MKey));
+}
+
 TEST_CASE("no error message contains any part of an invalid key") {
     const directory files;
     const auto written = [&](const char* name, const std::string& text) {

@@ -69,6 +69,23 @@ TEST_CASE("decode, encode and traces use the structures of a file") {
     CHECK_THAT(run(query + with_file + fabric).err, Contains("TestGeneralInfo(23)") && Contains("fw_minor=2"));
 }
 
+TEST_CASE("traces show the first field of a vendor attribute unless it is a key, and a key only with -K") {
+    const directory files;
+    const auto trace_of = [&](const std::string& field, const words& more) {
+        const std::string described =
+            files.write("s.toml", "[[structures]]\nname = \"Outer\"\nsize = 8\nclass = 0x0a\nattribute = 0x92\n"
+                                  "methods = [\"Get\"]\nfields = [ { name = \"" +
+                                      field + "\", offset = 0, width = 64 } ]\n");
+        return run(words{"query", "VendGet", "Outer", "9", "-f", field + "=0x1a2b3c4d5e6f7081", "-dd", "--structures",
+                         described} +
+                   more + fabric)
+            .err;
+    };
+    CHECK_THAT(trace_of("a", {}), Contains("Outer(146)") && Contains("1a2b3c4d") && Contains("5e6f7081"));
+    CHECK_THAT(trace_of("VSKey", {}), Contains("Outer(146), keys shown as 0") && !Contains("1a2b3c4d"));
+    CHECK_THAT(trace_of("VSKey", {"-K"}), Contains("1a2b3c4d") && Contains("5e6f7081"));
+}
+
 TEST_CASE("a structures file with a mistake ends the command with one line") {
     const directory files;
     const std::string wrong = files.write(

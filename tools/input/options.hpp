@@ -80,6 +80,7 @@ struct global_options {
     bool iba_names = false;         ///< --int-names: print field names of the IBA instead of those of infiniband-diags
     unsigned verbosity = 0;         ///< -v: 1 prints counts, 2 structures as annotated words
     unsigned debug = 0;             ///< -d: 1 prints a line for each MAD, 2 also its words, and more details of errors
+    bool trace_keys = false;        ///< -dd also prints keys, because the command has -K
     bool mlnx_ext_port_info = true; ///< MLX_EPI of the configuration file
 
     bool discovers_by_sa() const noexcept { return by_sa || discovery == discovery_mode::SA; }
@@ -98,6 +99,12 @@ struct global_options {
     void reread_keys();
 
     comad::coro::schedule_options schedule() const;
+    /// Returns the options of a command with or without -K.
+    global_options with_trace_keys(bool shown) const {
+        global_options options = *this;
+        options.trace_keys = shown;
+        return options;
+    }
     /// Returns whether errors are printed with all details, and failures one by one.
     bool shows_all() const noexcept { return verbosity > 0 || debug > 0; }
 };

@@ -127,7 +127,8 @@ session::session(const global_options& options, std::function<fabric()> open, bo
       loop_(std::make_unique<event_loop>(io_, stop_, stopped_)), open_fabric_(std::move(open)) {
     reserve_memory();
     const comad::mad::trace_lines to_stderr = [](const std::string& line) { print_error("D: {}\n", line); };
-    if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
+    if (options.debug > 1 && options.trace_keys) tracer_with_keys_.emplace(to_stderr);
+    else if (options.debug > 1) dumper_tracer_.emplace(to_stderr);
     else if (options.debug) simple_tracer_.emplace(to_stderr);
     try {
         this->open();
@@ -342,6 +343,7 @@ comad::mad::time_point session::now() const noexcept {
 
 comad::mad::trace_sink* session::trace() noexcept {
     if (simple_tracer_) return &*simple_tracer_;
+    if (tracer_with_keys_) return &*tracer_with_keys_;
     return dumper_tracer_ ? &*dumper_tracer_ : nullptr;
 }
 

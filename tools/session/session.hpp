@@ -214,6 +214,7 @@ private:
     std::optional<pcap_writer> capture_file_;
     std::optional<comad::mad::simple_tracer> simple_tracer_;
     std::optional<comad::mad::dumper_tracer> dumper_tracer_;
+    std::optional<comad::mad::dumper_tracer_with_keys> tracer_with_keys_;
     std::function<fabric()> open_fabric_;
     std::unique_ptr<opening> open_;  // null: closed
     std::optional<started> started_; // destroyed before the objects that it runs on

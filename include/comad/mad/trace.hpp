@@ -67,6 +67,16 @@ private:
     trace_lines out_;
 };
 
+/// Prints the lines of dumper_tracer, with keys.
+class dumper_tracer_with_keys final : public trace_sink {
+public:
+    explicit dumper_tracer_with_keys(trace_lines out) : out_(std::move(out)) {}
+    void on_event(const trace_event&) noexcept override;
+
+private:
+    trace_lines out_;
+};
+
 /// Returns `MAD_METHOD_GET(1) SMPFormatDirected(129.1) SMPPortInfo(21)` for any MAD that has a header; unknown parts
 /// are `??`.
 std::string describe_mad(std::span<const u8> mad);

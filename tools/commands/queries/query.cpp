@@ -356,7 +356,7 @@ command query_command() {
             add_target_options(takes, s->kind);
             takes.flag("-K,--show_keys", s->show_keys);
             takes.flag("--json", s->json);
-            return [s](const global_options& options) { return run_query(*s, options); };
+            return [s](const global_options& options) { return run_query(*s, options.with_trace_keys(s->show_keys)); };
         }};
 }
 

@@ -301,7 +301,9 @@ command saquery_command() {
                 takes.flag("-K,--show_keys", s->show_keys);
                 takes.option("--node-name-map", s->name_map).file(file_use::read);
                 takes.flag("--json", s->json);
-                return [s](const global_options& options) { return run_saquery(*s, options); };
+                return [s](const global_options& options) {
+                    return run_saquery(*s, options.with_trace_keys(s->show_keys));
+                };
             }};
 }
 

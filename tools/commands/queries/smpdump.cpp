@@ -87,7 +87,9 @@ command smpdump_command() {
                 takes.flag("-p,--decode", s->decoded).excludes(text);
                 takes.flag("-K,--show_keys", s->show_keys);
                 takes.flag("--json", s->json);
-                return [s](const global_options& options) { return run_smpdump(*s, options); };
+                return [s](const global_options& options) {
+                    return run_smpdump(*s, options.with_trace_keys(s->show_keys));
+                };
             }};
 }
 

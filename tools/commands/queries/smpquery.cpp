@@ -329,7 +329,9 @@ command smpquery_command() {
                 takes.flag("-K,--show_keys", s->show_keys);
                 add_name_map_option(takes, s->name_map);
                 takes.flag("--json", s->json);
-                return [s](const global_options& options) { return run_smpquery(*s, options); };
+                return [s](const global_options& options) {
+                    return run_smpquery(*s, options.with_trace_keys(s->show_keys));
+                };
             }};
 }
 

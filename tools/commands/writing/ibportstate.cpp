@@ -306,7 +306,9 @@ command ibportstate_command() {
                 takes.flag("--dry-run", s->dry_run);
                 takes.flag("--force", s->force);
                 takes.flag("--json", s->json);
-                return [s](const global_options& options) { return run_ibportstate(*s, options); };
+                return [s](const global_options& options) {
+                    return run_ibportstate(*s, options.with_trace_keys(s->show_keys));
+                };
             }};
 }
 
