@@ -263,6 +263,9 @@ template <class Path> iba::result<address> read_members(std::string_view class_n
     if (path.pkey_index == path.look_up && is_given("pkey_index"))
         return out_of_range(
             fmt::format("{}.pkey_index is {}, but must be 0..{}", class_name, path.pkey_index, path.look_up - 1));
+    if constexpr (std::is_same_v<Path, IBPath>)
+        if (path.has_grh && path.DGID == iba::gid{})
+            return unreadable(fmt::format("{}: has_grh=True needs a DGID", class_name));
     return result;
 }
 

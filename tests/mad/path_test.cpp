@@ -303,7 +303,7 @@ TEST_CASE("a path specification sets members by name") {
     path.SL = 1;
     CHECK(path_of("IBPath(DLID=7, SL=1)") == any_path{path});
     CHECK(path_of(" Path ( SL = 0x1 ,DLID=7 ) ") == any_path{path});
-    CHECK(path_of("IBPath(has_grh=True)") == path_of("IBPath(has_grh=1)"));
+    CHECK(path_of("IBPath(DGID=fe80::1, has_grh=True)") == path_of("IBPath(DGID=fe80::1, has_grh=1)"));
     CHECK(path_of("IBPath(has_grh=False)") == any_path{IBPath{}});
     CHECK(path_of("IBDRPath(drPath=0:1:4:)") == any_path{route(1, 4)});
     CHECK(path_of("IBDRPath(drPath=0:1:4)") == any_path{route(1, 4)});
@@ -343,7 +343,6 @@ TEST_CASE("each member of a path specification has the value range of its header
                    {"packet_life_time", 63},
                    {"resp_time", 31},
                    {"retries", 255},
-                   {"has_grh", 1},
                    {"SGID_index", 255},
                    {"hop_limit", 255},
                    {"traffic_class", 255},
@@ -408,6 +407,16 @@ TEST_CASE("the message for an invalid path specification names the mistake") {
                              "IBDRPath(drPath=0::1)",
                              "IBDRPath(drPath=:)"})
         CHECK(failure_of(text).code == unreadable);
+}
+
+TEST_CASE("a path specification with a GRH needs a DGID") {
+    for (const char* text : {"IBPath(DLID=8, has_grh=True)", "IBPath(has_grh=1, DLID=8)",
+                             "IBPath(has_grh=1, SGID=fe80::1)", "IBPath(DLID=8, DGID=::, has_grh=1)"}) {
+        CAPTURE(text);
+        CHECK(failure_of(text).text == "IBPath: has_grh=True needs a DGID");
+    }
+    CHECK(from_string("IBPath(DLID=8, DGID=fe80::1, has_grh=True)"));
+    CHECK(from_string("IBPath(DLID=8, has_grh=False)"));
 }
 
 TEST_CASE("the specification of a path lists by name the members that differ from the defaults") {
@@ -530,6 +539,7 @@ TEST_CASE("every path survives printing and parsing of its specification") {
         maybe(by_lid.flow_label, 20);
         if (bits(1)) by_lid.SGID = iba::gid(bits(64), iba::guid{bits(64)});
         if (bits(1)) by_lid.DGID = iba::gid(bits(64), iba::guid{bits(64)});
+        by_lid.has_grh = by_lid.has_grh && by_lid.DGID != iba::gid{}; // a GRH needs a DGID
 
         IBDRPath directed;
         headers(directed);
