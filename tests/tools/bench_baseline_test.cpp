@@ -165,7 +165,7 @@ TEST_CASE("bench refuses a baseline that it cannot compare with") {
     const words base{"bench", "--fabric", quiet_pair, "0,1", "-c", "50"};
     refused(base + words{"--windows", "2", "--rounds", "6"} + with, "it measured other windows");
     refused(base + words{"--windows", "1", "--rounds", "2"} + with,
-            "6 rounds and 2 rounds are too few for a significant difference; use at least 4 rounds in both runs");
+            "6 rounds and 2 rounds are too few for a significant difference; 4 rounds in both runs are enough");
     const std::string other = d / "other.json";
     for (const char* text : {"", "{}", "[1]", R"({"schema":"comad.bench/1"})", R"({"schema":"comad.nodes/1"})",
                              R"({"schema":"comad.bench/1","rpc":7})"}) {
@@ -176,6 +176,20 @@ TEST_CASE("bench refuses a baseline that it cannot compare with") {
     check_failure(run(in_rounds(quiet_pair, {"--baseline", d / "missing"})), 1, "missing");
     check_failure(run(in_rounds(quiet_pair, {"--tolerance", "5"})), 2, "--baseline");
     check_failure(run(in_rounds(quiet_pair, with + words{"--tolerance", "-1"})), 2, "it must be 0..1000 percent");
+}
+
+TEST_CASE("bench compares with a baseline whenever the rounds are enough for a significant difference") {
+    const directory d;
+    const auto with_rounds = [](const std::string& rounds) {
+        return words{"bench", "--fabric", quiet_pair, "0,1", "--windows", "1", "-c", "50", "--rounds", rounds};
+    };
+    const words with_5{"--baseline", baseline_of(d, with_rounds("5"))};
+    check_success(run(with_rounds("3") + with_5)); // the smallest p-value is 2 / 56
+    check_failure(run(with_rounds("2") + with_5), 2, "5 rounds and 2 rounds are too few"); // 2 / 21
+    const words with_4{"--baseline", baseline_of(d, with_rounds("4"))};
+    check_failure(run(with_rounds("3") + with_4), 2,
+                  "4 rounds and 3 rounds are too few for a significant difference; 4 rounds in both runs are enough");
+    check_success(run(with_rounds("4") + with_4));
 }
 
 // ---- threads and cost ---------------------------------------------------------------------------------------------------

@@ -123,7 +123,7 @@ void check_comparable(const bench_baseline& b, const bench_report& r) {
         if (least_p_value(before->rates.size(), r.rounds) > significance)
             throw usage_error(
                 fmt::format("cannot compare with {}: {} rounds and {} rounds are too few for a significant "
-                            "difference; use at least 4 rounds in both runs",
+                            "difference; 4 rounds in both runs are enough",
                             file, before->rates.size(), r.rounds));
     }
     if (!is_found)
