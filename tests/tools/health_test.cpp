@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <csignal>
 #include <set>
 #include <sstream>
 
@@ -196,6 +197,23 @@ TEST_CASE("health reports nodes that the discovery could not read, and checks li
     const process_result slow = health({"--json"}, ",kill=H-0002c90300000300@3s,link=leaf-0002/1:1xEDR");
     const std::vector<json> all = health_objects(slow);
     CHECK(std::ranges::count_if(all, [](const json& o) { return o.contains("rule") && o["rule"] == "width"; }) == 2);
+}
+
+TEST_CASE("health that a signal ends before the second sweep exits with 3, because it found nothing") {
+    const words formats[] = {{}, {"--json"}, {"--csv"}};
+    for (const words& format : formats) {
+        CAPTURE(format);
+        process running(
+            ibtool_rig::ibtool(words{"health", "--fabric", "sim:fattree2,radix=4,sm=1", "--for", "1000s"} + format),
+            error_stream::terminal);
+        running.await_error(
+            "waiting for the second sweep"); // printed after a second; the first sweep takes milliseconds
+        running.signal(SIGINT);
+        const process_result r = running.wait();
+        CHECK(r.status == 3);
+        CHECK(r.out.empty());
+        CHECK_THAT(r.err, Contains("ibtool: ended before the second sweep: there is nothing to compare"));
+    }
 }
 
 TEST_CASE("health reports a failure of both its sweeps only once") {

@@ -290,28 +290,39 @@ private:
     comad::mad::time_point first_sweep_{};
 };
 
+constexpr const char* ended_early_text = "ended before the second sweep: there is nothing to compare";
+
+/// Returns the report of a run that a signal ended before the second sweep: it is partial, and found nothing.
+report ended_early() {
+    report made;
+    made.missing.push_back(failure_at({}, ended_early_text));
+    return made;
+}
+
 /// Sweeps the counters twice, and rates the links.
 query_task<report> examine(session& in, const health_settings& s, std::chrono::nanoseconds length,
                            const counters::health_rules& rules, const discovery::node_names& names,
                            const subnet_selection& selected, examination_progress& progress) {
     const auto found = co_await discover_subnet(in);
+    if (!found && in.stopped()) co_return ended_early();
     if (!found) refuse_silent_port(found.error(), in.options());
     const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
     how.reads_ticks = !rules.congestion.empty() && may_query_port_samples(in.options());
     const selected_parts parts(selected, known, names);
-    parts.require_nodes();
+    if (!in.stopped()) parts.require_nodes();
     how.wants = [&parts](const discovery::subnet& all, port_ref where) {
         return all.at(where).info.has_value() && parts.link(all, where);
     };
     counters::sweeper sweeper(in.schedule(), known, how);
-    if (sweeper.ports() == 0 && !selected.is_all())
+    if (sweeper.ports() == 0 && !selected.is_all() && !in.stopped())
         throw std::runtime_error("the options select no port of the subnet");
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
     const bool goes_on = co_await in.schedule().pause(before.begin + length - in.now());
-    if (!goes_on) throw std::runtime_error("ended before the second sweep: there is nothing to compare");
+    if (in.stopped()) co_return ended_early();
+    if (!goes_on) throw std::runtime_error(ended_early_text);
     const counters::sweep after = co_await sweeper.run();
 
     health_report x{
