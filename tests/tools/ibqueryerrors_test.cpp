@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <sstream>
@@ -156,7 +157,12 @@ TEST_CASE("ibqueryerrors prints what infiniband-diags' ibqueryerrors prints") {
                                  {"--report-port"},
                                  {"-R", "-o", "4"}})
         compare_stanzas(s, words{"--skip-sl"} + options, 1);
-    compare_stanzas(s, {"--skip-sl", "--router"}, 0);
+    // Only under its own name, ibtool refuses options that select no node.
+    const std::string link = s.files() / "ibqueryerrors";
+    std::filesystem::create_symlink(std::filesystem::absolute(ibtool_program()), link);
+    const process_result no_router = run_process({link, "--skip-sl", "--router", "--fabric", s.fabric()});
+    check_success(no_router);
+    CHECK(stanzas_of(no_router.out) == stanzas_of(s.peer({"ibqueryerrors", "--skip-sl", "--router"}).out));
 
     // Parts of the subnet. For a GUID, infiniband-diags first queries the SA without success and then searches the
     // subnet.
@@ -416,6 +422,28 @@ TEST_CASE("ibqueryerrors accepts older counter names to suppress and ignores unk
     CHECK(unknown.status == 1);
     CHECK(unknown.err == "ibtool: --suppress: unknown counter '1'; it is ignored\n");
     CHECK(unknown.out == suppressed("SymbolErrorCounter").out);
+}
+
+TEST_CASE("ibqueryerrors refuses options that together select no node") {
+    const std::string tree = "sim:fattree2,radix=4,sm=1,time=virtual"; // hosts have names like `h-0001 HCA-1`
+    for (const words& none : {words{"--switch", "--name", "h-*"},
+                              {"--switch", "--type", "ca"},
+                              {"--ca", "--type", "switch"},
+                              {"--ca", "--name", "leaf-*"},
+                              {"--router"},
+                              {"--router", "--name", "h-*"},
+                              {"--switch", "-D", "0"},
+                              {"--name", "h-*", "--type", "switch"}}) {
+        CAPTURE(none);
+        check_failure(run(words{"ibqueryerrors", "--fabric", tree} + none), 1,
+                      "the options select no node of the subnet");
+    }
+    check_success(run({"ibqueryerrors", "--fabric", tree, "--switch", "--ca", "--name", "h-*"}));
+    // The nodes that are missing may be switches.
+    const process_result partial =
+        run({"ibqueryerrors", "--fabric", "sim:single,sm=1,time=virtual,dead=h-0002 HCA-1", "--switch"});
+    CHECK(partial.status == 3);
+    CHECK_THAT(partial.err, !Contains("select no node"));
 }
 
 TEST_CASE("ibqueryerrors refuses invalid arguments") {

@@ -70,6 +70,13 @@ std::vector<words> rows_of(const std::string& csv) {
 
 } // namespace
 
+TEST_CASE("iblinkinfo refuses a selection that has no node of the wanted kind") {
+    const char* const none = "the options select no node of the subnet";
+    check_failure(run_on({"iblinkinfo", "--switches-only", "--name", "h-*"}), 1, none);
+    check_failure(run_on({"iblinkinfo", "--cas-only", "--type", "switch"}), 1, none);
+    CHECK(run_on({"iblinkinfo", "--cas-only", "--name", "h-*"}).status == 0);
+}
+
 TEST_CASE("the options --name and --guid and --exclude select nodes by the whole name or its first word or a GUID") {
     const auto hosts = [](const char* pattern) { return chosen({"ibhosts"}, with(pattern)); };
     check_lines({"ibhosts", "--name", "h-0003 HCA-1"}, hosts("\"h-0003"));

@@ -140,6 +140,7 @@ public:
         parts_->require_nodes();
         if (only_ && !plan_.selected.wants(all.found.nodes[*only_], plan_.names))
             refuse_excluded_target(plan_.names.of(all.found.nodes[*only_]));
+        require_selected_nodes(all.found);
         all.notes = parts_->notes();
         if (!settings_.skip_sl) {
             auto sls = co_await query_sls(all.found);
@@ -175,6 +176,14 @@ private:
     bool is_selected(const discovery::node& n, const subnet& found) const {
         if (only_ && n.info.nodeGUID != found.nodes[*only_].info.nodeGUID) return false;
         return is_wanted(settings_, n) && plan_.selected.wants(n, plan_.names);
+    }
+
+    /// Throws std::runtime_error with one line if all options together select no node. Does not throw if the missing nodes of an
+    /// incomplete discovery can be the cause. Under the name of infiniband-diags' program, its own options may select nothing.
+    void require_selected_nodes(const subnet& found) const {
+        if (!found.complete() || (plan_.selected.is_all() && is_called_by_link())) return;
+        const auto is_wanted_here = [&](const discovery::node& n) { return is_selected(n, found); };
+        if (std::ranges::none_of(found.nodes, is_wanted_here)) refuse_empty_selection(parts_->notes());
     }
 
     /// Adds a complete sweep to the file, with the counters after the clears of -k and -K. The report must follow even if that fails.

@@ -321,6 +321,9 @@ int run_iblinkinfo(const iblinkinfo_settings& s, global_options options) {
             const auto target = s.whole_part ? std::nullopt : node_at(found, where, names);
             if (target && !selected.wants(found.nodes[*target], names))
                 refuse_excluded_target(names.of(found.nodes[*target]));
+            const auto is_selected = [&](const node& n) { return is_wanted(s, n) && selected.wants(n, names); };
+            if (!selected.is_all() && found.complete() && std::ranges::none_of(found.nodes, is_selected))
+                refuse_empty_selection(links.parts.notes());
             made.notes = links.parts.notes();
             made.text = report_of(s, where, links, options);
             return made;
