@@ -2,6 +2,7 @@
 // exporter_test.cpp - the pages and the listening addresses of the exporter, without a sweep.
 #include "exporter/authorization.hpp"
 #include "exporter/exporter.hpp"
+#include "exporter/listening.hpp"
 #include "input/options.hpp"
 #include "program/http_client.hpp"
 #include "program/ibtool_rig.hpp"
@@ -15,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <future>
+#include <optional>
 #include <string>
 #include <sys/stat.h>
 #include <zlib.h>
@@ -333,6 +335,26 @@ TEST_CASE("an invalid authorization file is refused with the line number and wit
     CHECK(refusal("# nobody\n") == ": the file contains no credentials");
     CHECK_THAT(refusal_of(files / "missing"), Contains("cannot read"));
     CHECK_THAT(refusal_of(files / ""), Contains("cannot read"));
+}
+
+TEST_CASE("an exporter is reachable only from this machine at each loopback address") {
+    for (const char* where : {":0", "127.0.0.1:0", "127.8.9.10:0", "[::1]:0", "[::ffff:127.0.0.1]:0"}) {
+        CAPTURE(where);
+        boost::asio::io_context io;
+        std::optional<ibtool::listening_socket> socket;
+        try {
+            socket.emplace(io.get_executor(), where);
+        } catch (const std::runtime_error& e) { // a machine without IPv6
+            WARN("skipped " << where << ": " << e.what());
+        }
+        if (socket) CHECK(socket->is_loopback());
+    }
+    const directory files;
+    for (const std::string& where : {std::string("0.0.0.0:0"), "unix:" + (files / "scrape")}) {
+        CAPTURE(where);
+        boost::asio::io_context io;
+        CHECK_FALSE(ibtool::listening_socket(io.get_executor(), where).is_loopback());
+    }
 }
 
 TEST_CASE("an exporter with only a port listens on loopback, and removes the socket of a path at its end") {

@@ -230,7 +230,7 @@ public:
     explicit exporter(const words& arguments, const words& shell = {})
         : program(shell + ibtool(words{"sweep", "--listen", "127.0.0.1:0", "--every", "20ms", "--fabric", fabric} +
                                  arguments)) {
-        program.await_error("/metrics\n");
+        program.await_error("/metrics, reachable only from this machine\n");
         const std::string printed = program.errors(), before = "http://127.0.0.1:";
         port_ = std::stoi(printed.substr(printed.find(before) + before.size()));
     }

@@ -82,7 +82,7 @@ std::string labels_of(const json& port) {
 /// A running exporter and its address.
 struct exporter {
     explicit exporter(const words& arguments) : program(ibtool(words{"sweep", "--listen", "127.0.0.1:0"} + arguments)) {
-        program.await_error("/metrics\n");
+        program.await_error("/metrics, reachable only from this machine\n");
         const std::string printed = program.errors();
         const std::string before = "http://127.0.0.1:";
         port = std::stoi(printed.substr(printed.find(before) + before.size()));

@@ -135,7 +135,7 @@ TEST_CASE("a signal ends a command at once while it waits for ibsim to return") 
 TEST_CASE("an exporter keeps its metrics page during an ibsim outage and reports the outage on its health page") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--fabric", s.fabric()}));
-    sweep.await_error("/metrics\n");
+    sweep.await_error("/metrics, reachable only from this machine\n");
     const std::string printed = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
@@ -177,7 +177,7 @@ TEST_CASE("an exporter continues with one fabric during an ibsim outage of anoth
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "100ms", "--fabric", s.fabric(), "--fabric",
                           "sim:single,sm=1"}));
-    sweep.await_error("/metrics\n");
+    sweep.await_error("/metrics, reachable only from this machine\n");
     const std::string printed = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
@@ -199,7 +199,7 @@ TEST_CASE("an exporter continues with one fabric during an ibsim outage of anoth
 TEST_CASE("an exporter refuses a scrape that needs a sweep during an ibsim outage") {
     subnet s(quiet_topology, manager::leaves);
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--on-scrape", "--fabric", s.fabric()}));
-    sweep.await_error("/metrics\n");
+    sweep.await_error("/metrics, reachable only from this machine\n");
     const std::string printed = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     await([&] { return client.Get("/metrics")->status == 200; });
@@ -287,7 +287,7 @@ TEST_CASE("an exporter that starts before ibsim reports the state lost and sweep
     subnet s(quiet_topology, manager::leaves);
     s.kill();
     process sweep(ibtool({"sweep", "--listen", "127.0.0.1:0", "--every", "200ms", "--json", "--fabric", s.fabric()}));
-    sweep.await_error("/metrics\n");
+    sweep.await_error("/metrics, reachable only from this machine\n");
     const std::string printed = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     const auto health = [&] { return json::parse(client.Get("/health")->body); };
@@ -315,7 +315,7 @@ TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost")
                      "-t",        "20",
                      "--retries", "0"};
     process sweep(ibtool(words{"sweep", "--listen", "127.0.0.1:0", "--every", "200ms"} + dead));
-    sweep.await_error("/metrics\n");
+    sweep.await_error("/metrics, reachable only from this machine\n");
     const std::string printed = sweep.errors();
     httplib::Client client("127.0.0.1", std::stoi(printed.substr(printed.find("127.0.0.1:") + 10)));
     sweep.await_error("the local port does not reply");

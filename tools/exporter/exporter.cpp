@@ -165,6 +165,7 @@ exporter::exporter(asio::any_io_executor executor, options o)
     pages_->server = std::make_unique<http_server>(
         server_thread_.executor(), o.where, [p = pages_.get()](const http_request& r) { return p->reply_to(r); });
     address_ = pages_->server->address();
+    is_loopback_ = pages_->server->is_loopback();
 }
 
 exporter::~exporter() {

@@ -46,6 +46,8 @@ public:
 
     /// Returns the address on which it listens: `127.0.0.1:9400`.
     const std::string& address() const noexcept { return address_; }
+    /// Returns whether it listens at a loopback address; see listening_socket.
+    bool is_loopback() const noexcept { return is_loopback_; }
 
     /// Generates one page for all fabrics, piece by piece, in a thread of the exporter. The data it refers to must not change. It must own
     /// the data or outlive them, and another thread may destroy it.
@@ -76,6 +78,7 @@ private:
     template <class F> void in_server_thread(F&&);
     template <class F> void in_server_thread_now(F&&);
     std::string address_;
+    bool is_loopback_ = false;
     std::shared_ptr<const sweep_request> on_scrape_;
     background_thread server_thread_;
     std::shared_ptr<pages> pages_;

@@ -168,6 +168,7 @@ http_server::~http_server() {
 }
 
 const std::string& http_server::address() const noexcept { return state_->socket.name(); }
+bool http_server::is_loopback() const noexcept { return state_->socket.is_loopback(); }
 std::size_t http_server::connections() const noexcept { return state_->open.size(); }
 
 void http_server::drop(const std::string* body) {

@@ -59,6 +59,8 @@ public:
 
     /// Returns the address on which it listens.
     const std::string& address() const noexcept;
+    /// Returns whether it listens at a loopback address; see listening_socket.
+    bool is_loopback() const noexcept;
     /// Closes all connections that still send this body. Used for outdated pages, whose clients are slow.
     void drop(const std::string* body);
     /// Returns the number of open connections.

@@ -65,6 +65,23 @@ bool is_unused_socket(const std::string& path) {
     return error == asio::error::connection_refused;
 }
 
+/// Returns the TCP address of an endpoint of AF_INET or AF_INET6.
+tcp::endpoint tcp_endpoint(const asio::generic::stream_protocol::endpoint& at) {
+    tcp::endpoint tcp_at;
+    std::memcpy(tcp_at.data(), at.data(), at.size());
+    tcp_at.resize(at.size());
+    return tcp_at;
+}
+
+bool has_loopback_address(const asio::generic::stream_protocol::endpoint& at) {
+    const auto family = at.protocol().family();
+    if (family != AF_INET && family != AF_INET6) return false;
+    const asio::ip::address address = tcp_endpoint(at).address();
+    if (address.is_v6() && address.to_v6().is_v4_mapped()) // ::ffff:127.0.0.1
+        return asio::ip::make_address_v4(asio::ip::v4_mapped, address.to_v6()).is_loopback();
+    return address.is_loopback(); // 127.0.0.0/8 or ::1
+}
+
 std::string name_of(const asio::generic::stream_protocol::endpoint& at) {
     const auto family = at.protocol().family();
     if (family == AF_UNIX) {
@@ -73,9 +90,7 @@ std::string name_of(const asio::generic::stream_protocol::endpoint& at) {
         return "unix:" + std::string(raw, strnlen(raw, most));
     }
     if (family != AF_INET && family != AF_INET6) return "a socket of systemd";
-    tcp::endpoint tcp_at;
-    std::memcpy(tcp_at.data(), at.data(), at.size());
-    tcp_at.resize(at.size());
+    const tcp::endpoint tcp_at = tcp_endpoint(at);
     return fmt::format(fmt::runtime(family == AF_INET6 ? "[{}]:{}" : "{}:{}"), tcp_at.address().to_string(),
                        tcp_at.port());
 }
@@ -93,7 +108,9 @@ listening_socket::listening_socket(asio::any_io_executor executor, const std::st
     if (where == "systemd") take_systemds();
     else if (where.starts_with(at_path)) open_path(where.substr(at_path.size()));
     else open_address(where);
-    name_ = name_of(acceptor_.local_endpoint());
+    const auto at = acceptor_.local_endpoint();
+    name_ = name_of(at);
+    is_loopback_ = has_loopback_address(at);
 }
 
 listening_socket::~listening_socket() { close(); }

@@ -31,6 +31,8 @@ public:
     void close() noexcept;
     /// Returns the name of the socket: `127.0.0.1:9400`, `[::1]:9400` or `unix:PATH`.
     const std::string& name() const noexcept { return name_; }
+    /// Returns whether the socket listens at a loopback address, to which only programs of this machine can connect.
+    bool is_loopback() const noexcept { return is_loopback_; }
 
 private:
     void open_address(const std::string& where);
@@ -39,6 +41,7 @@ private:
 
     acceptor_type acceptor_;
     std::string name_;
+    bool is_loopback_ = false;
     std::string path_; // removed at the end if it is still this socket; empty: none
     dev_t device_{};
     ino_t inode_{};

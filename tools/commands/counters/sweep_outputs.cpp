@@ -57,9 +57,8 @@ void sweep_outputs::open(boost::asio::any_io_executor executor,
     if (plan_.listen.empty()) return;
     server_.emplace(executor, exporter::options{plan_.listen, plan_.oldest, std::move(on_scrape), plan_.authorizations,
                                                 plan_.fabrics});
-    const bool is_alone = plan_.listen.starts_with(':');
     print_message("listening at {}{}{}", server_->address().starts_with("unix:") ? "" : "http://", server_->address(),
-                  is_alone ? "/metrics, reachable only from this machine" : "/metrics");
+                  server_->is_loopback() ? "/metrics, reachable only from this machine" : "/metrics");
     manager_.emplace(std::move(executor));
     manager_->note_ready();
 }
