@@ -35,6 +35,21 @@ TEST_CASE("data are a share of the data rate, and waiting is a share of the time
     CHECK_FALSE(percent_of(unknown, 0, 125'000));
 }
 
+TEST_CASE("the rate and the percentage of a counter that stopped at its largest value are marked as lower limits") {
+    const samples_heading h = millisecond();
+    const sample_counts s{{}, {{125'000, true}, {250, false}, {7, true}}};
+    CHECK(sample_text(h, s) == "  0.000000  PortXmitData            125000+    500.00 MB/s+    50.0+\n"
+                               "  0.000000  PortXmitWait               250      250.00 k/s     25.0\n"
+                               "  0.000000  PortXmitPkts                 7+       7.00 k/s+       -\n");
+    sample_window w(h, {});
+    w.add(s);
+    CHECK(w.text() == "  0.000000  PortXmitData            1    500.00 MB/s+  500.00 MB/s+     50.0+  0.000000\n"
+                      "  0.000000  PortXmitWait            1     250.00 k/s    250.00 k/s      25.0   0.000000\n"
+                      "  0.000000  PortXmitPkts            1       7.00 k/s+     7.00 k/s+        -   0.000000\n");
+    const auto counters = nlohmann::json::parse(sample_json(h, s)).at("counters");
+    CHECK(counters.at("portXmitData").at("saturated") == true);
+}
+
 TEST_CASE("a sample has no percentage that is impossible") {
     const samples_heading h = millisecond();
     CHECK(percent_of(h, 0, 260'000) == Approx(104)); // a measurement error

@@ -80,6 +80,11 @@ TEST_CASE("sample marks counters that stopped at their largest value") {
         sample({"leaf-0001/3", "--counters", "PortXmitData,PortXmitPkts", "--interval", "2s"}, flowing + ",pma=basic");
     check_success(r);
     CHECK_THAT(r.out, Contains("PortXmitData        4294967295+") && !Contains("PortXmitData        4294967295 "));
+    // 4294967295 words in 2 s are 8.59 GB/s, 68.7 % of the data rate; in fact, it was 80 %.
+    CHECK_THAT(r.out, Contains("  8.59 GB/s+    68.7+\n"));
+    const process_result window = sample(
+        {"leaf-0001/3", "--counters", "PortXmitData", "--interval", "2s", "--window", "3s"}, flowing + ",pma=basic");
+    CHECK_THAT(window.out, Contains(" 8.59 GB/s+    8.59 GB/s+     68.7+ "));
     const process_result wide = sample({"leaf-0001/3", "--counters", "PortXmitData", "--interval", "2s"});
     CHECK_THAT(wide.out, Contains(" 5000000000 ") && Contains("10.00 GB/s     80.0\n"));
 }

@@ -37,6 +37,9 @@ std::string percent_text(const samples_heading& h, std::size_t i, double count) 
     return percent ? fmt::format("{:.1f}", *percent) : "-";
 }
 
+/// Returns the character after a number that is a lower limit if `is_limit`. It takes the place of the space between columns.
+char mark_of(bool is_limit) { return is_limit ? '+' : ' '; }
+
 /// Formats a duration with a unit: `1 ms`, `10.24 ns`.
 std::string length_text(double seconds) {
     constexpr std::array<std::pair<double, const char*>, 4> units{{{1, "s"}, {1e-3, "ms"}, {1e-6, "us"}, {1e-9, "ns"}}};
@@ -104,8 +107,10 @@ std::string sample_text(const samples_heading& h, const sample_counts& s) {
     for (std::size_t i = 0; i < s.counts.size(); ++i) {
         const auto& [value, is_limit] = s.counts[i];
         const auto count = static_cast<double>(value);
-        text += fmt::format("{:>10.6f}  {:<16} {:>13}{} {:>14} {:>8}\n", mad::in_seconds(s.begin), h.quantities[i].name,
-                            value, is_limit ? '+' : ' ', rate_text(h, i, count), percent_text(h, i, count));
+        const std::string percent = percent_text(h, i, count);
+        text += fmt::format("{:>10.6f}  {:<16} {:>13}{} {:>14}{}{:>8}{}\n", mad::in_seconds(s.begin),
+                            h.quantities[i].name, value, mark_of(is_limit), rate_text(h, i, count), mark_of(is_limit),
+                            percent, is_limit && percent != "-" ? "+" : "");
     }
     return text;
 }
@@ -142,9 +147,11 @@ std::string sample_window::text() const {
     for (std::size_t i = 0; i < all_.size(); ++i) {
         const total& t = all_[i];
         const auto peak = static_cast<double>(t.peak);
-        text += fmt::format("{:>10.6f}  {:<16} {:>8} {:>14} {:>13}{} {:>8} {:>10.6f}\n", mad::in_seconds(begin_),
-                            of_.quantities[i].name, samples_, rate_text(of_, i, mean(t)), rate_text(of_, i, peak),
-                            t.is_limit ? '+' : ' ', percent_text(of_, i, peak), mad::in_seconds(t.peak_at));
+        const char mark = mark_of(t.is_limit);
+        const std::string percent = percent_text(of_, i, peak);
+        text += fmt::format("{:>10.6f}  {:<16} {:>8} {:>14}{}{:>13}{} {:>8}{}{:>10.6f}\n", mad::in_seconds(begin_),
+                            of_.quantities[i].name, samples_, rate_text(of_, i, mean(t)), mark, rate_text(of_, i, peak),
+                            mark, percent, percent == "-" ? ' ' : mark, mad::in_seconds(t.peak_at));
     }
     return text;
 }
