@@ -309,6 +309,20 @@ TEST_CASE("an exporter that starts before ibsim reports the state lost and sweep
     CHECK_THAT(r.err, !Contains("missed"));
 }
 
+TEST_CASE("messages name a simulated fabric by its text, because it has no device") {
+    const std::string fabric = "sim:single,sm=1";
+    process sweep(ibtool({"sweep", "--width", "12x", "--every", "100ms", "--fabric", fabric}));
+    sweep.await_error("ibtool: waiting for " + fabric + ": no ports to sweep: ");
+    sweep.signal(SIGTERM);
+    sweep.wait();
+
+    const std::string dead = fabric + ",kill=h-0001 HCA-1@0s";
+    process watch(ibtool({"watch", "--fabric", dead, "-t", "20", "--retries", "0", "--no-subscription"}));
+    watch.await_error("ibtool: waiting for " + dead + ": the local port does not reply");
+    watch.signal(SIGTERM);
+    watch.wait();
+}
+
 TEST_CASE("an exporter whose local SMA is unresponsive waits in the state lost") {
     // The simulator stops the SMA of the local node. The time of its return is relative to the start of the simulation.
     const words dead{"--fabric",  "sim:fattree2,radix=4,sm=1,kill=h-0001 HCA-1@0s,revive=h-0001 HCA-1@3s",

@@ -21,10 +21,10 @@ void reconnecting_session::note_disconnect() {
     disconnected_at_ = clock::now();
     const auto longest = std::chrono::duration_cast<std::chrono::seconds>(growing_pause::longest).count();
     if (in_.is_open()) {
-        now_ = {in_.device(), std::strerror(in_.disconnect_error())};
+        now_ = {in_.device_or_fabric(), std::strerror(in_.disconnect_error())};
         print_line(fmt::format("{}; retrying at least every {} s", in_.disconnect_text(), longest));
     } else {
-        now_ = {in_.device(), in_.start_problem(), {}, false};
+        now_ = {in_.device_or_fabric(), in_.start_problem(), {}, false};
         print_line(fmt::format("waiting for {}: {}; retrying at least every {} s", now_.device, now_.cause, longest));
     }
     if (listener_.on_disconnect) listener_.on_disconnect(now_);
@@ -53,7 +53,7 @@ bool reconnecting_session::try_to_open() {
         return false;
     }
     const std::string missed = listener_.on_back ? listener_.on_back(now_) : std::string();
-    const std::string& device = now_.was_open ? now_.device : in_.device(); // has the full name now
+    const std::string device = now_.was_open ? now_.device : in_.device_or_fabric(); // has the full name now
     print_line(fmt::format("{} is open {}after {:.1f} s{}{}", device, now_.was_open ? "again " : "",
                            comad::mad::in_seconds(now_.length), missed.empty() ? "" : "; ", missed));
     return true;

@@ -176,7 +176,7 @@ void session::open() {
     disconnect_error_ = 0;
     device_ = open_->schedule.transport().name();
     place_ = open_->on.place();
-    if (options_.debug) print_error("D: Using end port {} {}\n", device_, local_port().GID);
+    if (options_.debug) print_error("D: Using end port {} {}\n", device_or_fabric(), local_port().GID);
     if (had_lid_ && local_port().LID == comad::iba::lid{}) {
         close();
         throw std::runtime_error("the port has no LID yet: the subnet manager has not configured it");
@@ -195,8 +195,12 @@ comad::coro::task<bool> session::is_disconnected() {
     co_return disconnect_error_ != 0;
 }
 
+std::string session::device_or_fabric() const {
+    return comad::iba::escaped(device_.empty() ? selected_fabric(options_) : device_);
+}
+
 std::string session::disconnect_text() const {
-    return disconnect_error_ ? fmt::format("{} disconnected: {}", device_, std::strerror(disconnect_error_))
+    return disconnect_error_ ? fmt::format("{} disconnected: {}", device_or_fabric(), std::strerror(disconnect_error_))
                              : std::string();
 }
 
@@ -213,7 +217,7 @@ comad::coro::task<void> session::refresh_port() {
 
 void session::note_port_change(const comad::sa::local_port& was, const comad::sa::local_port& now) {
     open_->by_sa.set_local_lid(now.LID);
-    const std::string line = fmt::format("{}: {}", device_, text_of_change(was, now));
+    const std::string line = fmt::format("{}: {}", device_or_fabric(), text_of_change(was, now));
     if (on_port_change_) on_port_change_(line);
     else if (options_.verbosity > 0) print_message("{}", line);
 }

@@ -117,8 +117,10 @@ public:
     /// Sets whether a disconnected device cancels the running task, as a signal does. Otherwise the task continues, and all its queries
     /// fail.
     void end_on_disconnect(bool ends) noexcept { ends_on_disconnect_ = ends; }
-    /// Returns the name of the device or server in messages: `mlx5_0/1 (umad0)`.
+    /// Returns the name of the device or server in messages: `mlx5_0/1 (umad0)`; empty in a simulated fabric.
     const std::string& device() const noexcept { return device_; }
+    /// Returns device(), or the text of --fabric for a simulated fabric, which has no device. Safe for a terminal.
+    std::string device_or_fabric() const;
     /// Closes the fabric if it is open. Precondition: no task is running.
     void close() noexcept;
     /// Opens the same end port again. Throws as the constructor does. Also throws std::runtime_error if the port had a LID and has none

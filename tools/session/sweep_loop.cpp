@@ -135,8 +135,8 @@ coro::task<bool> sweep_loop::wait_for_subnet() {
         if (in_.stopped() && last_reason.empty()) throw std::runtime_error(why);
         if (in_.stopped()) co_return false;
         if (why != last_reason) {
-            listener_.on_problem(fmt::format("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
-                                             growing_pause::longest / std::chrono::seconds(1)));
+            listener_.on_problem(fmt::format("waiting for {}: {}; retrying at least every {} s", in_.device_or_fabric(),
+                                             why, growing_pause::longest / std::chrono::seconds(1)));
             if (listener_.on_silence) listener_.on_silence(why);
         }
         last_reason = std::move(why);

@@ -237,7 +237,7 @@ private:
         [this](const std::string& why) { out_.note_change(number_, why); },
         [this](const std::string& line) { out_.note_problem(number_, line); },
         [this](const std::string& why) {
-            out_.note_still_lost(number_, {in_.device(), why});
+            out_.note_still_lost(number_, {in_.device_or_fabric(), why});
         },
         [this] { out_.note_found(number_); },
     };

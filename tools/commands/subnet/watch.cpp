@@ -113,7 +113,7 @@ private:
     /// Returns why the transport cannot receive the SA's Reports, from the error of mad::transport::serve().
     std::string why_no_reports(const std::error_code& e) const {
         if (e == std::errc::operation_not_supported)
-            return fmt::format("{} receives only responses, not reports of the SA", iba::escaped(in_.device()));
+            return fmt::format("{} receives only responses, not reports of the SA", in_.device_or_fabric());
         if (e == std::errc::invalid_argument)
             return fmt::format("another program already receives the SA's reports on this port ({})", e.message());
         return fmt::format("cannot receive the SA's reports on this port: {}", e.message());
@@ -170,7 +170,7 @@ private:
             if (has_gone || in_.stopped() || in_.is_virtual()) co_return found;
             std::string why = why_no_subnet(found.error(), in_.options());
             if (why != last_reason)
-                print_message("waiting for {}: {}; retrying at least every {} s", in_.device(), why,
+                print_message("waiting for {}: {}; retrying at least every {} s", in_.device_or_fabric(), why,
                               growing_pause::longest / std::chrono::seconds(1));
             last_reason = std::move(why);
             const bool goes_on = co_await in_.schedule().pause(between.next());
