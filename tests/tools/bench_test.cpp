@@ -317,6 +317,22 @@ TEST_CASE("bench stops at a signal and prints what it measured until then") {
     CHECK(all.at("rows").at(0).at("replies").get<unsigned>() >= 20);
 }
 
+TEST_CASE("bench counts the cost of a measurement that a signal ends") {
+    const words load = GENERATE(words{"--windows", "1"}, words{"--rate", "1000"});
+    CAPTURE(load);
+    process running(ibtool_rig::ibtool(words{"bench", "--fabric", "sim:single,sm=1", "--duration", "1000s", "--warm-up",
+                                             "1ms", "--rounds", "1", "--json"} +
+                                       load),
+                    error_stream::terminal);
+    running.await_error("round 1 of 1"); // printed after a second
+    running.signal(SIGINT);
+    const auto r = running.wait();
+    CHECK(r.status == 3);
+    const json row = json::parse(r.out).at("rows").at(0);
+    CHECK(row.at("replies").get<unsigned>() > 0);
+    CHECK(row.at("cpu_seconds").get<double>() > 0);
+}
+
 TEST_CASE("bench measures a real ibsim") {
     std::ostringstream topology;
     write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=4"));

@@ -87,6 +87,11 @@ public:
         else if (counts(now)) ended(now, now - sent_at, target, rpc, end);
     }
 
+    /// Adds the cost of a measurement that a signal or a failed transport ended early.
+    void finish() {
+        if (stage_ == stage::measuring && all_.all.ended() != 0) all_.cost = spent_->cost();
+    }
+
 private:
     enum class stage : u8 { warming_up, measuring, over };
 
@@ -166,6 +171,7 @@ coro::task<void> measure(coro::MADSchedule& schedule, const load& what, const ex
                          const clock_function& clock, measurement& all) {
     meter m(schedule, what, how_long, clock, all);
     co_await schedule.mqueue(queries(m));
+    m.finish();
 }
 
 } // namespace ibtool
