@@ -333,6 +333,45 @@ TEST_CASE("bench counts the cost of a measurement that a signal ends") {
     CHECK(row.at("cpu_seconds").get<double>() > 0);
 }
 
+// ---- targets that stop replying -----------------------------------------------------------------------------------------
+
+namespace {
+
+// LID 8 belongs to the second switch, which replies in the first of three measurements until 8 ms.
+const std::string dying_ring = "sim:ring,switches=3,hosts=2,sm=1,time=virtual";
+const words in_3_rounds{"8", "9", "--timeout", "2ms", "--retries", "0", "--rounds", "3"};
+
+} // namespace
+
+TEST_CASE("bench names a target that stops replying, and exits with 3") {
+    const words load = GENERATE(words{"--windows", "2"}, words{"--windows", "1,2"}, words{"--rate", "1000"});
+    CAPTURE(load);
+    const auto r = bench(dying_ring + ",kill=sw-0002@8ms", in_3_rounds + load + words{"--json"});
+    CHECK(r.status == 3);
+    CHECK(r.err == "ibtool: LID 8: stopped replying; no reply in round 3 of 3\n");
+    const json all = json::parse(r.out);
+    CHECK(all.at("complete") == false);
+    CHECK(all.at("problems") == json::array({"LID 8: stopped replying; no reply in round 3 of 3"}));
+    CHECK(all.at("rows").at(0).at("replies").get<unsigned>() > 0);
+}
+
+TEST_CASE("bench names a target whose last requests end only after their measurement") {
+    // The request in flight takes three attempts of 1 s, but the other target ends the measurement in 10 ms.
+    const auto r = bench(dying_ring + ",kill=sw-0002@8ms", {"8", "9", "--windows", "2", "--rounds", "2"});
+    CHECK(r.status == 3);
+    CHECK(r.err == "ibtool: LID 8: stopped replying; no reply in round 2 of 2\n");
+}
+
+TEST_CASE("bench reports only targets that do not reply in their last measurement") {
+    check_success(bench(dying_ring, in_3_rounds + words{"--windows", "2"}));
+    // The switch replies again before the last round.
+    const auto back =
+        bench(dying_ring + ",kill=sw-0002@8ms,revive=sw-0002@24ms", in_3_rounds + words{"--windows", "2"});
+    check_success(back);
+    // Replies that arrive after the end of the measurement are replies.
+    check_success(bench(dying_ring + ",slow=sw-0002:30ms", {"8", "9", "--windows", "2", "--rounds", "2"}));
+}
+
 TEST_CASE("bench measures a real ibsim") {
     std::ostringstream topology;
     write_topology(topology, comad::transports::sim::make_topology("fattree2,radix=4"));

@@ -5,6 +5,8 @@
 #include "comad.hpp"
 #include "session/fabric.hpp"
 #include <comad/coro/threads.hpp>
+#include <comad/iba/detail/text.hpp>
+#include <comad/iba/parse.hpp>
 
 #include <fmt/format.h>
 
@@ -82,10 +84,25 @@ public:
         const std::size_t targets = r.what.targets.size();
         if (r.what.per_destination) r.threads = static_cast<unsigned>(std::min<std::size_t>(r.threads, targets));
         for (unsigned i = 0; i < r.threads; ++i) workers_.push_back(make_worker(options, i));
+        last_.resize(targets);
     }
 
-    /// Measures all rows. Each round starts with another row, so that no row always comes first.
+    /// Measures all rows, and adds problems to the report: an interruption, and targets that stopped replying.
     void measure_all() {
+        measure_rounds();
+        if (!is_disconnected_) report_silent_targets();
+    }
+
+private:
+    /// The requests to a target in the last measurement in which one of them ended.
+    struct last_measurement {
+        u64 answered = 0, unanswered = 0;
+        unsigned round = 0;
+        bool is_silent() const noexcept { return answered == 0 && unanswered != 0; }
+    };
+
+    /// Measures all rows. Each round starts with another row, so that no row always comes first.
+    void measure_rounds() {
         for (unsigned round = 0; round < report_.rounds; ++round) {
             for (std::size_t turn = 0; turn < report_.rows.size(); ++turn) {
                 measure_row(report_.rows[(round + turn) % report_.rows.size()], round);
@@ -99,7 +116,24 @@ public:
         }
     }
 
-private:
+    /// Adds a problem for each target whose last requests all remained without a reply.
+    void report_silent_targets() {
+        for (std::size_t i = 0; i < last_.size(); ++i) {
+            if (!last_[i].is_silent()) continue;
+            report_.problems.push_back(
+                failure_at(target_words(i), fmt::format("stopped replying; no reply in round {} of {}",
+                                                        last_[i].round + 1, report_.rounds)));
+        }
+    }
+
+    /// Returns `LID 8`, `SA`, `leaf-0001`, or for a discovered target its ID and name.
+    std::string target_words(std::size_t i) const {
+        const std::string& name = report_.target_names[i];
+        const auto* const by_lid = std::get_if<mad::IBPath>(&report_.what.targets[i]);
+        if (by_lid && iba::parse_number(name)) return fmt::format("LID {}", value(by_lid->DLID));
+        return iba::escaped(name);
+    }
+
     bench_worker make_worker(const global_options& options, unsigned index) {
         bench_worker w;
         if (index > 0) {
@@ -170,6 +204,25 @@ private:
         row.measured.targets.resize(report_.what.targets.size() > 1 ? report_.what.targets.size() : 0);
         row.measured.rpcs.resize(report_.what.rpcs.size() > 1 ? report_.what.rpcs.size() : 0);
         row.measured.add_round(measured, target_of);
+        note_last(measured, target_of, round);
+    }
+
+    /// Stores the requests to each target. A measurement in which no request to a target ended does not count.
+    void note_last(const std::vector<measurement>& measured, const std::vector<std::vector<std::size_t>>& target_of,
+                   unsigned round) {
+        std::vector<last_measurement> now(last_.size());
+        for (std::size_t i = 0; i < measured.size(); ++i) {
+            for (std::size_t j = 0; j < target_of[i].size(); ++j) {
+                const responses& r = measured[i].targets.empty() ? measured[i].all : measured[i].targets[j];
+                now[target_of[i][j]].answered += r.answered;
+                now[target_of[i][j]].unanswered += r.unanswered;
+            }
+        }
+        for (std::size_t t = 0; t < now.size(); ++t) {
+            if (now[t].answered + now[t].unanswered == 0) continue;
+            last_[t] = now[t];
+            last_[t].round = round;
+        }
     }
 
     /// Returns the open load of a thread. Constant arrivals of the threads alternate.
@@ -192,6 +245,7 @@ private:
     session& in_;
     bench_report& report_;
     std::vector<bench_worker> workers_;
+    std::vector<last_measurement> last_; // for each target
     bool is_disconnected_ = false;
 };
 

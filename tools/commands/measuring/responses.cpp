@@ -13,9 +13,17 @@ namespace {
 
 double seconds_of(const timeval& t) { return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) / 1e6; }
 
+/// Returns whether a reply arrived, which can be an error or incorrect.
+bool has_reply(const mad::result<reply_content>& end) {
+    if (end) return true;
+    const mad::errc code = end.error().code;
+    return code == mad::errc::status || code == mad::errc::class_status || code == mad::errc::malformed_reply;
+}
+
 } // namespace
 
 void responses::add(mad::duration took, const mad::result<reply_content>& end) {
+    ++(has_reply(end) ? answered : unanswered);
     if (!end) {
         ++(end.error().code == mad::errc::timed_out ? timeouts : errors);
         waited += took;
@@ -38,11 +46,14 @@ void responses::add(const responses& other) {
     errors += other.errors;
     content.bytes += other.content.bytes;
     content.records += other.content.records;
+    answered += other.answered;
+    unanswered += other.unanswered;
 }
 
 double responses::mean() const noexcept { return mad::in_seconds(total) / static_cast<double>(replies); }
 
-void responses::add_unfinished(mad::duration took) noexcept {
+void responses::add_unfinished(mad::duration took, const mad::result<reply_content>& end) noexcept {
+    ++(has_reply(end) ? answered : unanswered);
     ++unfinished;
     waited += took;
 }
@@ -69,10 +80,11 @@ void measurement::add(std::size_t target, std::size_t rpc, mad::duration took, c
     if (sent && end) since_sent.add(*sent);
 }
 
-void measurement::add_unfinished(std::size_t target, std::size_t rpc, mad::duration took) noexcept {
-    all.add_unfinished(took);
-    if (!targets.empty()) targets[target].add_unfinished(took);
-    if (!rpcs.empty()) rpcs[rpc].add_unfinished(took);
+void measurement::add_unfinished(std::size_t target, std::size_t rpc, mad::duration took,
+                                 const mad::result<reply_content>& end) noexcept {
+    all.add_unfinished(took, end);
+    if (!targets.empty()) targets[target].add_unfinished(took, end);
+    if (!rpcs.empty()) rpcs[rpc].add_unfinished(took, end);
 }
 
 void tally::add_round(std::span<const measurement> round, std::span<const std::vector<std::size_t>> target_of) {

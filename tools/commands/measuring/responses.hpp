@@ -27,14 +27,16 @@ struct responses {
     comad::u64 timeouts = 0; ///< RPCs for which all attempts were lost
     comad::u64 errors = 0;   ///< error replies, and RPCs that could not be sent
     reply_content content;   ///< of all replies together
+    /// RPCs that ended with any reply, and without one; even an error reply, and even after the measurement.
+    comad::u64 answered = 0, unanswered = 0;
 
     void add(comad::mad::duration took, const comad::mad::result<reply_content>&);
     void add(const responses&);
     comad::u64 ended() const noexcept { return replies + timeouts + errors; }
     /// Returns the mean time of RPCs with a reply, in seconds. Precondition: replies is not 0.
     double mean() const noexcept;
-    /// Adds an RPC that was in flight at the end of the measurement.
-    void add_unfinished(comad::mad::duration took) noexcept;
+    /// Adds an RPC that was in flight at the end of the measurement, and has ended since then.
+    void add_unfinished(comad::mad::duration took, const comad::mad::result<reply_content>&) noexcept;
     /// Returns the mean time until an RPC ended, with or without a reply and even after the measurement, in seconds; 0 if there was none. A
     /// target that is so slow that none of its replies arrived in time has a long mean time.
     double mean_of_all() const noexcept;
@@ -54,7 +56,8 @@ struct measurement {
     /// Adds the end of an RPC. `since_sent`: the time since it was sent, if `took` counts from an earlier time.
     void add(std::size_t target, std::size_t rpc, comad::mad::duration took, const comad::mad::result<reply_content>&,
              std::optional<comad::mad::duration> since_sent = {});
-    void add_unfinished(std::size_t target, std::size_t rpc, comad::mad::duration took) noexcept;
+    void add_unfinished(std::size_t target, std::size_t rpc, comad::mad::duration took,
+                        const comad::mad::result<reply_content>&) noexcept;
 
     responses all;
     std::vector<responses> targets, rpcs;     ///< empty if there is only one

@@ -83,7 +83,7 @@ public:
         --in_flight_[target];
         const mad::time_point now = clock_();
         if (!end && end.error().code == mad::errc::cancelled) co_return;
-        if (stage_ == stage::over) all_.add_unfinished(target, rpc, now - sent_at);
+        if (stage_ == stage::over) all_.add_unfinished(target, rpc, now - sent_at, end);
         else if (counts(now)) ended(now, now - sent_at, target, rpc, end);
     }
 
