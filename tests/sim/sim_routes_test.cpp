@@ -130,9 +130,9 @@ TEST_CASE("equivalent ports of a switch differ by at most one LID of a host if r
                 CHECK((ports.contains(out) && ports.at(out).contains(LID)));
                 ++loads[out];
             }
-            for (const auto& [a, LIDs_of_a] : ports)
-                for (const auto& [b, LIDs_of_b] : ports) {
-                    if (a == b || LIDs_of_a != LIDs_of_b) continue;
+            for (const auto& [a, lids_of_a] : ports)
+                for (const auto& [b, lids_of_b] : ports) {
+                    if (a == b || lids_of_a != lids_of_b) continue;
                     ++equivalent;
                     CAPTURE(t.nodes[s].id, a, b);
                     CHECK(loads[a] <= loads[b] + 1);

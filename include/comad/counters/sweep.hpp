@@ -121,7 +121,7 @@ struct sweep_options {
     /// Null: `details`. Otherwise selects attributes depending on the counters of a port, or of a sum.
     std::function<port_detail_set(const reading&)> choose_details;
     /// The counters that PerformanceSet clears after they were read; a port that could not be read is not cleared. sweep::ports contains
-    /// the values from before the clear, after_clears() those after it. Each port is read again after the Set, even if the sweep is
+    /// the values that were read, after_clears() those after the clear. Each port is read again after the Set, even if the sweep is
     /// canceled: counters that had counted and are not lower are a failure (not_cleared).
     /// Empty, the default: the sweep writes nothing.
     counter_set clears;
@@ -180,7 +180,7 @@ sweep align_to(const sweep& now, const discovery::subnet& subnet_now, const swee
                const discovery::subnet& subnet_then);
 
 /// Returns the sweep with the counters that the ports have after it cleared some of them. Compare later sweeps with the result, and not with
-/// the sweep, whose values are from before the clear. Without verified clears, both are equal.
+/// the sweep, whose values were read before the clear. Without verified clears, both are equal.
 sweep after_clears(sweep);
 
 /// Returns use_of() each port, in the order of the ports.
