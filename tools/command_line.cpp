@@ -306,7 +306,7 @@ void command_line::choose_fabric() {
 
 // Returns the format that the options of the command select: --json, --csv, --format json or --format csv.
 fabric_format command_line::output_format() const {
-    for (const auto& [name, format] : {std::pair("json", fabric_format::json), {"csv", fabric_format::csv}})
+    for (const auto& [name, format] : {std::pair("json", fabric_format::json_lines), {"csv", fabric_format::csv}})
         for (const argument& a : arguments_.all()) {
             const auto* const flag = std::get_if<bool*>(&a.destination_);
             const auto* const text = std::get_if<std::string*>(&a.destination_);

@@ -99,8 +99,10 @@ TEST_CASE("utilization is the share of the data rate in each direction, and cong
     // At 1X, the same data is four times the share of the link.
     w.link().linkWidthActive = iba::LinkWidth::w1x;
     CHECK(use_of(w.s, first, second).rcv->value == Approx(0.4));
-    CHECK(uses_of(w.s, {{}, {}, 0, {first}, {}, {}, {}}, {{}, {}, 0, {second}, {}, {}, {}}).at(0).rcv->value ==
-          Approx(0.4));
+    sweep before, after;
+    before.ports = {first};
+    after.ports = {second};
+    CHECK(uses_of(w.s, before, after).at(0).rcv->value == Approx(0.4));
 }
 
 TEST_CASE("a share is unknown without a link, a tick or both readings, and a lower bound if a counter was cleared") {

@@ -31,7 +31,7 @@ std::optional<transports::end_port> local_port_of(const std::string& fabric, con
 /// Prints why the fabric of the label was not read. A reader of JSON also gets it as an object, to which the label adds the fabric.
 void report_failure(fabric_format format, const std::string& why) {
     print_message("{}", why);
-    if (format == fabric_format::json) write_output(json_line({{"error", json_string(iba::escaped(why))}}));
+    if (format == fabric_format::json_lines) write_output(json_line({{"error", json_string(iba::escaped(why))}}));
 }
 
 } // namespace

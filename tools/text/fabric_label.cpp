@@ -74,7 +74,7 @@ std::string with_fabric_label(std::string_view text) {
     label_state& label = *label_now();
     if (text.empty()) return {};
     if (label.format == fabric_format::csv) return labelled_csv(text, label);
-    if (label.format == fabric_format::json && text.starts_with('{'))
+    if (label.format == fabric_format::json_lines && text.starts_with('{'))
         return labelled_json(std::string(text), label.name);
     if (std::exchange(label.has_text, true)) return std::string(text);
     return fmt::format("# fabric {}\n{}", label.escaped, text);

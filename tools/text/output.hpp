@@ -78,9 +78,9 @@ private:
 
 /// How a fabric_label names its fabric.
 enum class fabric_format : comad::u8 {
-    text, ///< a line `# fabric NAME` precedes the text
-    json, ///< objects get a member `fabric`
-    csv,  ///< lines get the first column `fabric`
+    text,       ///< a line `# fabric NAME` precedes the text
+    json_lines, ///< objects get a member `fabric`
+    csv,        ///< lines get the first column `fabric`
 };
 /// While it exists, text for stdout and messages belong to one of several fabrics. Only one object may exist at a time.
 /// Threads: only the thread that writes to stdout.
