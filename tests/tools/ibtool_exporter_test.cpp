@@ -237,7 +237,8 @@ TEST_CASE("an exporter uses no more memory after an hour of sweeps than after a 
         return std::stod(series.at("process_resident_memory_bytes"));
     };
     const double minute = memory_after(60), hour = memory_after(3600);
-    CHECK(hour - minute < 500'000); // each of the 3,540 further sweeps leaked less than 142 bytes
+    // The memory of equal runs differs by up to 650 kB. A leaked sweep of 32 ports would have several thousand bytes.
+    CHECK(hour - minute < 1'500'000); // each of the 3,540 further sweeps leaked less than 424 bytes
 }
 
 TEST_CASE("an unresponsive node has a series with the cause of the failure") {

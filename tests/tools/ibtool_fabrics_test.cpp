@@ -113,7 +113,7 @@ TEST_CASE("JSON of several fabrics has one line with the message of each fabric 
         CHECK(messages[0] == "ibtool: a: " + first.at("error").get<std::string>());
         CHECK(last.at("fabric") == "ibsim:nor-\x1bthis");
         CHECK_THAT(last.at("error").get<std::string>(), Contains("nor-\\x1bthis"));
-        for (std::size_t i = 1; i + 1 < printed.size(); ++i) CHECK_FALSE(json::parse(printed[i]).contains("error"));
+        for (std::size_t i = 1; i + 1 < printed.size(); ++i) CHECK(json::parse(printed[i]).size() > 2);
     }
     // Other formats have no line for it, and all fabrics can fail.
     CHECK(run(fabrics + words{"ibhosts", "--csv"}).out.find("nor-") == std::string::npos);

@@ -81,9 +81,9 @@ TEST_CASE("traces show the first field of a vendor attribute unless it is a key,
                    more + fabric)
             .err;
     };
-    CHECK_THAT(trace_of("a", {}), Contains("Outer(146)") && Contains("1a2b3c4d") && Contains("5e6f7081"));
-    CHECK_THAT(trace_of("VSKey", {}), Contains("Outer(146), keys shown as 0") && !Contains("1a2b3c4d"));
-    CHECK_THAT(trace_of("VSKey", {"-K"}), Contains("1a2b3c4d") && Contains("5e6f7081"));
+    CHECK_THAT(trace_of("a", {}), Contains("Outer(146)") && Contains("1A2B3C4D") && Contains("5E6F7081"));
+    CHECK_THAT(trace_of("VSKey", {}), Contains("Outer(146), keys shown as 0") && !Contains("1A2B3C4D"));
+    CHECK_THAT(trace_of("VSKey", {"-K"}), Contains("1A2B3C4D") && Contains("5E6F7081"));
 }
 
 TEST_CASE("a structures file with a mistake ends the command with one line") {

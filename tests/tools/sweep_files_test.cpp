@@ -258,9 +258,11 @@ TEST_CASE("a sweep file contains the counters after the command itself has clear
             };
             const auto value = [&](const char* name) { return now.at(place_of(port)).at(name).get<std::uint64_t>(); };
             CHECK(increase("symbolErrorCounter") == (has_cleared_errors ? value("symbolErrorCounter") : 0));
-            CHECK(increase("portXmitData") == (has_cleared_data ? value("portXmitData") : 0));
             errors += increase("symbolErrorCounter");
-            data += increase("portXmitData");
+            if (!has_cleared_data) continue; // the MADs of the run change these counters
+            const auto sent = increase("portXmitData");
+            CHECK(static_cast<double>(sent) == Approx(static_cast<double>(value("portXmitData"))).margin(10'000));
+            data += sent;
         }
         CHECK((errors > 0) == has_cleared_errors);
         CHECK((data > 0) == has_cleared_data);
@@ -374,7 +376,7 @@ TEST_CASE("a command refuses a file of --save that it cannot create before it re
 TEST_CASE("a sweep file from virtual time is refused as dated in the future, with both causes") {
     const directory files;
     const std::string file = files / "future.sweeps";
-    check_success(sweep(1, {"--save", file, "--every", "1h", "--count", "2"}));
+    check_success(sweep(1, {"--save", file, "--every", "2000s", "--count", "2"}));
     check_failure(sweep(1, {"--since", file}), 1,
                   "its last sweep is dated in the future: it was made in virtual time, or the clock of this machine is "
                   "wrong");

@@ -11,9 +11,9 @@ namespace comad::iba {
 class blocked_signals {
 public:
     blocked_signals() noexcept {
-        sigset_t all;
-        ::sigfillset(&all);
-        ::pthread_sigmask(SIG_BLOCK, &all, &before_);
+        sigset_t every_signal;
+        ::sigfillset(&every_signal);
+        ::pthread_sigmask(SIG_BLOCK, &every_signal, &before_);
     }
     ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
     blocked_signals(const blocked_signals&) = delete;
