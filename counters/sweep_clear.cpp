@@ -23,7 +23,6 @@ namespace comad::counters {
 
 using coro::task;
 using discovery::failure_kind;
-using discovery::kind_of;
 using discovery::port_ref;
 using iba::pm::PortCounters;
 using iba::pm::PortCountersExt;
