@@ -102,8 +102,8 @@ unsigned long number_in(const char* name) {
 
 } // namespace
 
-listening_socket::listening_socket(asio::any_io_executor executor, const std::string& where)
-    : acceptor_(std::move(executor)) {
+listening_socket::listening_socket(const asio::any_io_executor& executor, const std::string& where)
+    : acceptor_(executor) {
     constexpr std::string_view at_path = "unix:";
     if (where == "systemd") take_systemds();
     else if (where.starts_with(at_path)) open_path(where.substr(at_path.size()));

@@ -21,7 +21,7 @@ public:
     /// `unix:PATH`: replaces an unused socket of the same user;
     /// `systemd`: the first socket passed by systemd (sd_listen_fds(3)).
     /// Errors: usage_error if `where` has another format; std::runtime_error with one line if it cannot listen.
-    listening_socket(boost::asio::any_io_executor, const std::string& where);
+    listening_socket(const boost::asio::any_io_executor&, const std::string& where);
     ~listening_socket();
     listening_socket(const listening_socket&) = delete;
     listening_socket& operator=(const listening_socket&) = delete;

@@ -144,7 +144,7 @@ written_place place_of(std::string name) {
         const ssize_t length = ::readlink(name.c_str(), leads_to, sizeof leads_to);
         if (length <= 0) break;
         const std::string next(leads_to, static_cast<std::size_t>(length));
-        name = next.front() == '/' ? next : directory + '/' + next;
+        name = next.front() == '/' ? next : (directory + '/').append(next);
     }
     return {name, false, {}};
 }
