@@ -304,19 +304,19 @@ query_task<report> examine(session& in, const health_settings& s, std::chrono::n
                            const counters::health_rules& rules, const discovery::node_names& names,
                            const subnet_selection& selected, examination_progress& progress) {
     const auto found = co_await discover_subnet(in);
-    if (!found && in.stopped()) co_return ended_early();
+    if (in.stopped()) co_return ended_early();
     if (!found) refuse_silent_port(found.error(), in.options());
     const discovery::subnet& known = found.value();
     counters::sweep_options how;
     how.details = counters::health_details();
     how.reads_ticks = !rules.congestion.empty() && may_query_port_samples(in.options());
     const selected_parts parts(selected, known, names);
-    if (!in.stopped()) parts.require_nodes();
+    parts.require_nodes();
     how.wants = [&parts](const discovery::subnet& all, port_ref where) {
         return all.at(where).info.has_value() && parts.link(all, where);
     };
     counters::sweeper sweeper(in.schedule(), known, how);
-    if (sweeper.ports() == 0 && !selected.is_all() && !in.stopped())
+    if (sweeper.ports() == 0 && !selected.is_all())
         throw std::runtime_error("the options select no port of the subnet");
     const counters::sweep before = co_await sweeper.run();
     progress.begin(in, before.begin);
