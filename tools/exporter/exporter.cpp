@@ -114,9 +114,10 @@ void add_state(nlohmann::ordered_json& to, const fabric_state& f) {
 
 /// The pages, and the coroutines that wait for them. Only the thread of the server uses them, apart from the members that say otherwise.
 struct exporter::pages : std::enable_shared_from_this<pages> {
-    pages(asio::any_io_executor of_server, asio::any_io_executor of_owner, const options& o)
+    pages(asio::any_io_executor of_server, asio::any_io_executor of_owner, const options& o,
+          const std::shared_ptr<const sweep_request>& request)
         : executor(std::move(of_server)), owner(std::move(of_owner)), oldest(o.oldest),
-          authorizations(o.authorizations) {
+          authorizations(o.authorizations), on_scrape(request), sweeps_on_scrape(*request) {
         for (const std::string& name : o.fabrics) fabrics.push_back({name});
     }
 
@@ -144,7 +145,7 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
     std::chrono::nanoseconds oldest;
     std::vector<std::string> authorizations;
     std::weak_ptr<const sweep_request> on_scrape; // used in the thread of the owner
-    bool sweeps_on_scrape = false;
+    bool sweeps_on_scrape;
     std::unique_ptr<http_server> server;
     background_thread texts;           // generates one text after the other
     std::atomic<bool> is_over = false; // any thread; ends the generation of a text after its next piece
@@ -159,9 +160,7 @@ struct exporter::pages : std::enable_shared_from_this<pages> {
 
 exporter::exporter(asio::any_io_executor executor, options o)
     : on_scrape_(std::make_shared<const sweep_request>(std::move(o.on_scrape))),
-      pages_(std::make_shared<pages>(server_thread_.executor(), std::move(executor), o)) {
-    pages_->on_scrape = on_scrape_;
-    pages_->sweeps_on_scrape = static_cast<bool>(*on_scrape_);
+      pages_(std::make_shared<pages>(server_thread_.executor(), std::move(executor), o, on_scrape_)) {
     pages_->server = std::make_unique<http_server>(
         server_thread_.executor(), o.where, [p = pages_.get()](const http_request& r) { return p->reply_to(r); });
     address_ = pages_->server->address();
@@ -170,7 +169,7 @@ exporter::exporter(asio::any_io_executor executor, options o)
 
 exporter::~exporter() {
     on_scrape_ = nullptr;                            // the owner of the callback is being destroyed, too
-    in_server_thread_now([](pages& p) { p.end(); }); // no text is begun after that
+    in_server_thread_now([](pages& p) { p.end(); }); // starts no text after that
     pages_->texts.join();
     server_thread_.join();
 }
