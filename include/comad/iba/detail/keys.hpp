@@ -22,8 +22,9 @@ bool hide_keys(const record_info&, std::span<u8> bytes, const record_info* data 
 /// Replaces each key of a MAD with zeros, by management class and attribute: in the header of the class, in the
 /// attribute, in the details of a notice (trap 256), and in each record of an SA table, which may be whole or an RMPP
 /// segment. In the Mellanox vendor classes, the first 8 bytes of the data are a key, unless register_structures()
-/// describes the attribute with other fields there. It ignores the class version, and also handles attributes that are unknown or incomplete. It does not
-/// change a MAD of a class without keys, or one that is shorter than a MAD header. Returns whether a byte changed.
+/// describes the attribute with other fields there. It ignores the class version, and also handles attributes that are
+/// unknown or incomplete. It does not change a MAD of a class without keys, or one that is shorter than a MAD header.
+/// Returns whether a byte changed.
 bool hide_keys(std::span<u8> mad);
 
 } // namespace comad::iba
